@@ -3,18 +3,20 @@
 load(":boards.bzl", "BOARDS")
 load(":linker_script.bzl", "linker_script")
 
-_HOST = "//platforms/core:host"
+# config_settings of //cortex_m/boards: Bazel 4 takes no constraint_value as a condition of select().
+_CORE = "//cortex_m/boards:is_"
+_HOST = _CORE + "host"
 
 # Name of the board, by platform. The host has none; there the value is never used.
 BOARD_NAME = select(dict(
-    {"//platforms/core:" + core: board["name"] for board in BOARDS.values() for core in board["cores"]},
+    {_CORE + core: board["name"] for board in BOARDS.values() for core in board["cores"]},
     **{"//conditions:default": "mps3_an547"}
 ))
 
 # cc_library of the board, by platform.
 BOARD_LIBRARY = select(dict(
     {
-        "//platforms/core:" + core: "//cortex_m/boards/" + board["name"]
+        _CORE + core: "//cortex_m/boards/" + board["name"]
         for board in BOARDS.values()
         for core in board["cores"]
     },
@@ -72,11 +74,7 @@ def board_binary(
         }),
         linkopts = linkopts + select({
             _HOST: [],
-            "//conditions:default": [
-                "-nostartfiles",
-                "-Wl,--gc-sections",
-                "-T$(location :%s)" % script,
-            ],
+            "//conditions:default": ["-T$(location :%s)" % script],
         }),
         linkstatic = True,
         visibility = visibility,

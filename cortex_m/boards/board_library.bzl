@@ -26,7 +26,7 @@ def board_library(name):
         # The vectors are what calls the program; nothing refers to them.
         alwayslink = True,
         target_compatible_with = select(dict(
-            {"//platforms/core:" + core: [] for core in BOARDS[name]["cores"]},
+            {"//cortex_m/boards:is_" + core: [] for core in BOARDS[name]["cores"]},
             **{"//conditions:default": ["//platforms:incompatible"]}
         )),
         visibility = ["//cortex_m/boards:__pkg__"],

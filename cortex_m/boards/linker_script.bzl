@@ -2,18 +2,17 @@
 
 load(":boards.bzl", "BOARDS", "memory")
 
-_MODES = {"rx": "rx", "rw": "rw"}
+def _hex(value):
+    digits = ["0123456789abcdef"[(value >> shift) & 15] for shift in range(28, -1, -4)]
+    return "0x" + "".join(digits)
 
 def _memory_line(region):
-    return "  %s (%s) : ORIGIN = 0x%s, LENGTH = 0x%s" % (
+    return "  %s (%s) : ORIGIN = %s, LENGTH = %s" % (
         region["name"],
-        _MODES[region["access"]],
+        region["access"],
         _hex(region["origin"]),
         _hex(region["length"]),
     )
-
-def _hex(value):
-    return "%x" % value
 
 def _linker_script_impl(ctx):
     board = BOARDS[ctx.attr.board]
