@@ -1,0 +1,27 @@
+"""Where and how a model is quantized for Cortex-M; the quantizer itself is `cortex_m.quantizer.quantizer`."""
+
+from cortex_m.quantizer.quantization_configs import (
+    CMSIS_SOFTMAX_SCALE,
+    CMSIS_SOFTMAX_ZERO_POINT,
+    INT8_ACTIVATION_PER_CHANNEL_QSPEC,
+    INT8_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_PER_CHANNEL_CONFIG,
+    INT8_PER_TENSOR_CONFIG,
+    INT8_WEIGHT_PER_CHANNEL_QSPEC,
+    INT8_WEIGHT_PER_TENSOR_QSPEC,
+    SOFTMAX_OUTPUT_FIXED_QSPEC,
+    CortexMQuantizationConfig,
+)
+
+__all__ = [
+    "CMSIS_SOFTMAX_SCALE",
+    "CMSIS_SOFTMAX_ZERO_POINT",
+    "CortexMQuantizationConfig",
+    "INT8_ACTIVATION_PER_CHANNEL_QSPEC",
+    "INT8_ACTIVATION_PER_TENSOR_QSPEC",
+    "INT8_PER_CHANNEL_CONFIG",
+    "INT8_PER_TENSOR_CONFIG",
+    "INT8_WEIGHT_PER_CHANNEL_QSPEC",
+    "INT8_WEIGHT_PER_TENSOR_QSPEC",
+    "SOFTMAX_OUTPUT_FIXED_QSPEC",
+]

@@ -1,0 +1,149 @@
+"""Writes PT2E annotations for the matches of a graph.
+
+Where a tensor's scale comes from:
+  - an output of its own kind (`Output.OWN`, `Output.SOFTMAX`): one observer after the pattern's last node;
+  - an input that a quantized pattern produced shares that observer;
+  - an input from elsewhere (graph input, constant, float operator) is quantized on its way in: one observer for all
+    quantized users of the tensor, and the float users go on reading the float tensor;
+  - patterns with `Output.SHARED` that touch each other form a cluster with one observer.
+Graph outputs get no observer: whatever is quantized last is dequantized, and nothing else happens to it.
+"""
+
+from __future__ import annotations
+
+from torch.fx import Node
+from torchao.quantization.pt2e.quantizer import (
+    QuantizationAnnotation,
+    QuantizationSpecBase,
+    SharedQuantizationSpec,
+)
+from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
+
+from cortex_m.quantizer.match import Match
+from cortex_m.quantizer.matcher import Refusal
+from cortex_m.quantizer.patterns import Output
+from cortex_m.quantizer.quantization_configs import SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec
+
+_NO_NEIGHBOUR = "moves data between float operators only"
+
+
+class _Clusters:
+    """Disjoint sets of matches that must share one scale."""
+
+    def __init__(self, matches: list[Match]):
+        self._parent = {match.head: match.head for match in matches}
+
+    def find(self, head: Node) -> Node:
+        while self._parent[head] is not head:
+            head = self._parent[head]
+        return head
+
+    def union(self, a: Node, b: Node) -> None:
+        self._parent[self.find(b)] = self.find(a)
+
+
+def _cluster(matches: list[Match]) -> list[list[Match]]:
+    """The matches with a shared output, grouped by direct connection; each group in graph order."""
+    shared = [match for match in matches if match.pattern.output is Output.SHARED]
+    by_last = {match.last: match for match in shared}
+    clusters = _Clusters(shared)
+    for match in shared:
+        for source in match.activations():
+            if source in by_last:
+                clusters.union(by_last[source].head, match.head)
+    groups: dict[Node, list[Match]] = {}
+    for match in shared:
+        groups.setdefault(clusters.find(match.head), []).append(match)
+    return list(groups.values())
+
+
+def _is_worth_int8(group: list[Match], producers: set[Node], consumers: set[Node]) -> bool:
+    """Whether a cluster computes something or stands beside a layer that is quantized anyway."""
+    return any(
+        not match.pattern.moves_data
+        or any(source in producers for source in match.activations())
+        or any(user in consumers for user in match.last.users)
+        for match in group
+    )
+
+
+def _annotation(node: Node) -> QuantizationAnnotation:
+    return node.meta.setdefault(Q_ANNOTATION_KEY, QuantizationAnnotation(_annotated=True))
+
+
+def _is_quantized(node: Node) -> bool:
+    annotation = node.meta.get(Q_ANNOTATION_KEY)
+    return annotation is not None and annotation.output_qspec is not None
+
+
+def _set_inputs(match: Match) -> None:
+    inputs = _annotation(match.head).input_qspec_map
+    for source in match.activations():
+        quantized = _is_quantized(source)
+        inputs[source] = SharedQuantizationSpec(source) if quantized else match.config.input_activation
+    if not match.pattern.weighted:
+        return
+    weight, bias = match.argument(1), match.argument(2)
+    inputs[weight] = match.config.weight
+    if bias is not None:
+        inputs[bias] = bias_qspec(match.head, match.argument(0), weight, match.config.per_channel)
+
+
+def _close(match: Match, output: QuantizationSpecBase) -> None:
+    for node in match.nodes:
+        _annotation(node)
+    _annotation(match.last).output_qspec = output
+
+
+class _SharedRoot:
+    """Gives every edge and output of one cluster the same scale.
+
+    The scale is the producer's where the cluster continues one quantized tensor. Where several meet (cat), it is a
+    common one: producers with a scale of their own take it over, fixed ones (softmax) are requantized.
+    """
+
+    def __init__(self, group: list[Match], quantized: set[Node]):
+        inside = {match.last for match in group}
+        sources = [source for match in group for source in match.activations() if source not in inside]
+        self._producer = sources[0] if len(set(sources)) == 1 and sources[0] in quantized else None
+        self._root: SharedQuantizationSpec | None = None
+
+    def annotate(self, match: Match) -> None:
+        for source in match.activations():
+            inputs = _annotation(match.head).input_qspec_map
+            if source in inputs:
+                continue
+            if self._root is not None:
+                inputs[source] = self._root
+            elif self._producer is not None:
+                inputs[source] = self._root = SharedQuantizationSpec(self._producer)
+            else:
+                inputs[source] = match.config.input_activation
+                self._root = SharedQuantizationSpec((source, match.head))
+        _close(match, self._root)
+
+
+def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
+    """Annotates the graph; returns the matches that are quantized, and refusals for those that are not worth it."""
+    producers = {match.last for match in matches if match.pattern.output is not Output.SHARED}
+    consumers = {match.head for match in matches if match.pattern.output is not Output.SHARED}
+    roots: dict[Node, _SharedRoot] = {}
+    refusals: list[Refusal] = []
+    for group in _cluster(matches):
+        if not _is_worth_int8(group, producers, consumers):
+            refusals.extend(Refusal(match.head, _NO_NEIGHBOUR) for match in group)
+            continue
+        root = _SharedRoot(group, producers)
+        roots.update((match.head, root) for match in group)
+
+    refused = {refusal.node for refusal in refusals}
+    kept = [match for match in matches if match.head not in refused]
+    # Graph order, so that a producer's specification stands when its users are annotated.
+    for match in kept:
+        if match.head in roots:
+            roots[match.head].annotate(match)
+            continue
+        _set_inputs(match)
+        fixed = match.pattern.output is Output.SOFTMAX
+        _close(match, SOFTMAX_OUTPUT_FIXED_QSPEC if fixed else match.config.output_activation)
+    return kept, refusals

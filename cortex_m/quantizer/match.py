@@ -1,0 +1,57 @@
+"""`Match`: a pattern found in a graph, and what checks ask of its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx import Node
+
+if TYPE_CHECKING:
+    from cortex_m.quantizer.patterns import Pattern
+    from cortex_m.quantizer.quantization_configs import CortexMQuantizationConfig
+
+
+@dataclass(frozen=True)
+class Match:
+    """`pattern` found at `head`, with the activation `tail` fused into it, if any."""
+
+    pattern: "Pattern"
+    head: Node
+    tail: Node | None
+    config: "CortexMQuantizationConfig"
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return (self.head,) if self.tail is None else (self.head, self.tail)
+
+    @property
+    def last(self) -> Node:
+        """The node whose value leaves the pattern."""
+        return self.tail or self.head
+
+    def argument(self, position: int) -> Any:
+        """The head's argument, or its schema's default where the call leaves it out."""
+        return argument(self.head, position)
+
+    def activations(self) -> list[Any]:
+        """The activation arguments, lists flattened: nodes, or numbers where the model has a scalar."""
+        found: list[Any] = []
+        for position in self.pattern.activations:
+            value = self.argument(position)
+            found.extend(value if isinstance(value, (list, tuple)) else [value])
+        return found
+
+
+def argument(node: Node, position: int) -> Any:
+    """Argument `position` of a call to an ATen overload, or the schema's default."""
+    if position < len(node.args):
+        return node.args[position]
+    return node.target._schema.arguments[position].default_value
+
+
+def fake(node: Node) -> torch.Tensor | None:
+    """The fake tensor that export left on the node; None if its value is not one tensor."""
+    value = node.meta.get("val")
+    return value if isinstance(value, torch.Tensor) else None

@@ -1,0 +1,275 @@
+"""Brings an exported graph into the form that the pattern table describes, before annotation.
+
+What is done, in this order; none of it changes what the model computes:
+  - the guards node of `torch.export.export(...).module()` and its kin (metadata assertions) go;
+  - tensor keyword arguments become positional (PT2E quantizes positional ones only);
+  - in-place operators become out-of-place ones;
+  - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
+    the same shape, zero-width padding, windows of one element;
+  - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
+  - a batch norm over images that no convolution before it has absorbed becomes a depthwise 1x1 convolution;
+  - each layer gets its own copy of its constants, so that the float model keeps its weights whatever happens here.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch._ops import OpOverload
+from torch.export.unflatten import _assign_attr, _AttrKind
+from torch.fx import GraphModule, Node
+
+from cortex_m.quantizer.match import argument, fake
+from cortex_m.quantizer.report import RemovedNode, source_location
+
+aten = torch.ops.aten
+
+_DROPOUTS = (
+    aten.dropout.default,
+    aten.feature_dropout.default,
+    aten.alpha_dropout.default,
+    aten.feature_alpha_dropout.default,
+)
+_COPIES = (
+    aten.clone.default,
+    aten.contiguous.default,
+    aten.detach.default,
+    aten.alias.default,
+    aten.lift_fresh_copy.default,
+    aten.to.dtype,
+    aten.to.dtype_layout,
+    aten.to.device,
+    aten._to_copy.default,
+)
+_RESHAPES = (
+    aten.view.default,
+    aten.reshape.default,
+    aten._unsafe_view.default,
+    aten.flatten.using_ints,
+    aten.squeeze.default,
+    aten.squeeze.dim,
+    aten.squeeze.dims,
+    aten.expand.default,
+    aten.adaptive_avg_pool2d.default,
+)
+_WITH_CONSTANTS = (aten.conv2d.default, aten.linear.default)
+
+
+def prepare_graph(model: GraphModule) -> tuple[GraphModule, list[RemovedNode]]:
+    """Does all of the above in place; returns the model and what was removed.
+
+    Raises ValueError for an in-place operator whose effect another view of its tensor would see.
+    """
+    _remove_guards(model)
+    _make_tensors_positional(model)
+    _make_out_of_place(model)
+    removals = _remove_identities(model)
+    _make_padding_numeric(model)
+    _make_batch_norms_depthwise(model)
+    _own_constants(model)
+    model.graph.eliminate_dead_code()
+    model.graph.lint()
+    model.recompile()
+    return model, removals
+
+
+def _remove_guards(model: GraphModule) -> None:
+    for node in list(model.graph.nodes):
+        is_guard = node.op == "call_module" and type(model.get_submodule(node.target)).__name__ == "GuardsFn"
+        if is_guard or node.target is aten._assert_tensor_metadata.default:
+            model.graph.erase_node(node)
+            if is_guard:
+                model.delete_submodule(node.target)
+
+
+def _make_tensors_positional(model: GraphModule) -> None:
+    for node in model.graph.nodes:
+        if not isinstance(node.target, OpOverload) or not node.kwargs:
+            continue
+        args, kwargs = list(node.args), dict(node.kwargs)
+        for position, parameter in enumerate(node.target._schema.arguments):
+            if parameter.kwarg_only or not kwargs:
+                break
+            if position < len(args):
+                continue
+            args.append(kwargs.pop(parameter.name, parameter.default_value))
+        node.args, node.kwargs = tuple(args), kwargs
+
+
+def _is_in_place(node: Node) -> bool:
+    if not isinstance(node.target, OpOverload) or not node.target._schema.arguments:
+        return False
+    alias = node.target._schema.arguments[0].alias_info
+    return alias is not None and alias.is_write
+
+
+def _out_of_place(target: OpOverload) -> OpOverload | None:
+    name = target._schema.name.removeprefix("aten::").removesuffix("_")
+    packet = getattr(aten, name, None)
+    return getattr(packet, target._overloadname, None) if packet is not None else None
+
+
+def _viewed(node: Node) -> Node | None:
+    """The tensor that `node` is a view of, or that it changed in place; None if it has memory of its own."""
+    if not isinstance(node.target, OpOverload) or not node.args or not isinstance(node.args[0], Node):
+        return None
+    returns = node.target._schema.returns
+    return node.args[0] if returns and returns[0].alias_info is not None else None
+
+
+def _memory_owner(node: Node) -> Node:
+    while (base := _viewed(node)) is not None:
+        node = base
+    return node
+
+
+def _derives_from(node: Node, ancestor: Node) -> bool:
+    while node is not None and node is not ancestor:
+        node = _viewed(node)
+    return node is not None
+
+
+def _make_out_of_place(model: GraphModule) -> None:
+    order = {node: index for index, node in enumerate(model.graph.nodes)}
+    owner = {node: _memory_owner(node) for node in order}
+    found = [node for node in order if _is_in_place(node) and owner[node].op != "get_attr"]
+    # All hazards first: replacing an operator would change who shares memory with whom.
+    for node in found:
+        for other in order:
+            if owner[other] is not owner[node] or _derives_from(other, node):
+                continue
+            if any(order[user] > order[node] for user in other.users):
+                raise ValueError(
+                    f"{source_location(node)}: {node.target} changes a tensor in place that is read later through "
+                    f"another view of it ('{other.name}'); write it out of place."
+                )
+    for node in found:
+        if (functional := _out_of_place(node.target)) is not None:
+            node.target = functional
+
+
+def _changes_nothing(node: Node) -> bool:
+    """Whether the value of `node` is, element by element and in shape and dtype, that of its first argument."""
+    if node.op != "call_function" or not node.args or not isinstance(node.args[0], Node):
+        return False
+    before, after = fake(node.args[0]), fake(node)
+    if before is None or after is None or before.dtype != after.dtype or before.shape != after.shape:
+        return False
+    if node.target in _DROPOUTS:
+        return not argument(node, 2)
+    if node.target in _COPIES or node.target in _RESHAPES:
+        return True
+    if node.target in (aten.permute.default, aten.transpose.int):
+        return _is_identity_permutation(node, before.dim())
+    if node.target in (aten.constant_pad_nd.default, aten.pad.default):
+        return not any(argument(node, 1))
+    if node.target is aten.avg_pool2d.default:
+        return all(size == 1 for size in argument(node, 1)) and argument(node, 6) is None
+    return False
+
+
+def _is_identity_permutation(node: Node, rank: int) -> bool:
+    if node.target is aten.transpose.int:
+        return argument(node, 1) % rank == argument(node, 2) % rank
+    return [dim % rank for dim in argument(node, 1)] == list(range(rank))
+
+
+def _remove_identities(model: GraphModule) -> list[RemovedNode]:
+    written = {_memory_owner(node) for node in model.graph.nodes if _is_in_place(node)}
+    removals: list[RemovedNode] = []
+    for node in list(model.graph.nodes):
+        if not _changes_nothing(node) or _memory_owner(node) in written or _memory_owner(node.args[0]) in written:
+            continue
+        removals.append(RemovedNode(node.name, str(node.target), source_location(node)))
+        node.replace_all_uses_with(node.args[0])
+        model.graph.erase_node(node)
+    if removals:
+        # `view` demands strides that a removed contiguous() may have provided; `reshape` does not.
+        for node in model.graph.nodes:
+            if node.target is aten.view.default:
+                node.target = aten.reshape.default
+    return removals
+
+
+def _make_padding_numeric(model: GraphModule) -> None:
+    for node in list(model.graph.nodes):
+        if node.target is not aten.conv2d.padding:
+            continue
+        source, weight, bias, stride, padding, dilation, groups = (argument(node, i) for i in range(7))
+        shape = fake(weight).shape if fake(weight) is not None else None
+        if shape is None or fake(source) is None or fake(source).dim() != 4:
+            continue
+        before, after = [0, 0], [0, 0]
+        if padding == "same":
+            spread = [*dilation] * 2 if len(dilation) == 1 else dilation
+            total = [d * (size - 1) for d, size in zip(spread, shape[2:])]
+            before = [t // 2 for t in total]
+            after = [t - b for t, b in zip(total, before)]
+        if before != after:
+            source = _insert_pad(model, node, source, before, after)
+            before = [0, 0]
+        node.target = aten.conv2d.default
+        node.args = (source, weight, bias, list(stride), before, list(dilation), groups)
+
+
+def _insert_pad(model: GraphModule, node: Node, source: Node, before: list[int], after: list[int]) -> Node:
+    widths = [before[1], after[1], before[0], after[0]]
+    with model.graph.inserting_before(node):
+        padded = model.graph.call_function(aten.constant_pad_nd.default, (source, widths, 0.0))
+    padded.meta = dict(node.meta)
+    padded.meta["val"] = aten.constant_pad_nd.default(fake(source), widths, 0.0)
+    return padded
+
+
+def _make_batch_norms_depthwise(model: GraphModule) -> None:
+    for node in list(model.graph.nodes):
+        if node.target is not aten.batch_norm.default or fake(node).dim() != 4 or argument(node, 5):
+            continue
+        source, weight, bias, mean, variance = (argument(node, position) for position in range(5))
+        statistics = [node for node in (weight, bias, mean, variance) if node is not None]
+        if mean is None or variance is None or any(node.op != "get_attr" for node in statistics):
+            continue
+        scale = (_attribute(model, variance.target).double() + argument(node, 7)).rsqrt()
+        if weight is not None:
+            scale = scale * _attribute(model, weight.target).double()
+        offset = -_attribute(model, mean.target).double() * scale
+        if bias is not None:
+            offset = offset + _attribute(model, bias.target).double()
+        constants = []
+        for name, value in (("weight", scale[:, None, None, None]), ("bias", offset)):
+            value = torch.nn.Parameter(value.float(), requires_grad=False)
+            _assign_attr(value, model, f"{node.name}_depthwise_{name}", _AttrKind.PARAMETER)
+            with model.graph.inserting_before(node):
+                constants.append(model.graph.get_attr(f"{node.name}_depthwise_{name}"))
+            constants[-1].meta["val"] = fake(node).new_empty(value.shape)
+        node.target = aten.conv2d.default
+        node.args = (source, *constants, [1, 1], [0, 0], [1, 1], scale.numel())
+
+
+def _own_constants(model: GraphModule) -> None:
+    claimed: set[str] = set()
+    for node in model.graph.nodes:
+        if node.target not in _WITH_CONSTANTS:
+            continue
+        for position in (1, 2):
+            constant = argument(node, position)
+            if not isinstance(constant, Node) or constant.op != "get_attr":
+                continue
+            value = torch.nn.Parameter(_attribute(model, constant.target).detach().clone(), requires_grad=False)
+            name = constant.target
+            if name in claimed or len(constant.users) > 1:
+                name = f"{name}_of_{node.name}"
+            claimed.add(name)
+            _assign_attr(value, model, name, _AttrKind.PARAMETER)
+            if name == constant.target:
+                continue
+            with model.graph.inserting_before(node):
+                own = model.graph.get_attr(name)
+            own.meta = dict(constant.meta)
+            node.update_arg(position, own)
+
+
+def _attribute(model: GraphModule, name: str) -> torch.Tensor:
+    value = model
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value

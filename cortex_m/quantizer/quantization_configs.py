@@ -1,0 +1,132 @@
+"""How tensors are quantized: the specifications that the pattern table hands to PT2E.
+
+    activations   int8, affine, one scale and zero point a tensor
+    weights       int8, symmetric in [-127, 127], one scale an output channel (or one a tensor)
+    bias          int32, zero point 0, scale = input scale * weight scale of the channel
+    softmax       output fixed at scale 1/256, zero point -128: the interval [0, 1) in 256 steps
+
+`x_real = scale * (x_int8 - zero_point)` throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.fx import Node
+from torchao.quantization.pt2e import MinMaxObserver, PerChannelMinMaxObserver
+from torchao.quantization.pt2e.quantizer import (
+    DerivedQuantizationSpec,
+    FixedQParamsQuantizationSpec,
+    QuantizationSpec,
+)
+
+from cortex_m.quantizer.observers import ActivationObserver
+
+INT8_MIN, INT8_MAX = -128, 127
+
+# Keeps every product of a rescaled weight representable with either sign.
+WEIGHT_MIN, WEIGHT_MAX = -127, 127
+
+# PyTorch's quantize op clamps in float32, where 2^31 - 1 would round up to 2^31 and wrap.
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 128
+
+CMSIS_SOFTMAX_SCALE = 1.0 / 256.0
+CMSIS_SOFTMAX_ZERO_POINT = -128
+
+
+INT8_ACTIVATION_PER_TENSOR_QSPEC = QuantizationSpec(
+    dtype=torch.int8,
+    observer_or_fake_quant_ctr=ActivationObserver,
+    quant_min=INT8_MIN,
+    quant_max=INT8_MAX,
+    qscheme=torch.per_tensor_affine,
+)
+INT8_ACTIVATION_PER_CHANNEL_QSPEC = QuantizationSpec(
+    dtype=torch.int8,
+    observer_or_fake_quant_ctr=PerChannelMinMaxObserver,
+    quant_min=INT8_MIN,
+    quant_max=INT8_MAX,
+    qscheme=torch.per_channel_affine,
+    ch_axis=0,
+)
+
+INT8_WEIGHT_PER_TENSOR_QSPEC = QuantizationSpec(
+    dtype=torch.int8,
+    observer_or_fake_quant_ctr=MinMaxObserver,
+    quant_min=WEIGHT_MIN,
+    quant_max=WEIGHT_MAX,
+    qscheme=torch.per_tensor_symmetric,
+)
+INT8_WEIGHT_PER_CHANNEL_QSPEC = QuantizationSpec(
+    dtype=torch.int8,
+    observer_or_fake_quant_ctr=PerChannelMinMaxObserver,
+    quant_min=WEIGHT_MIN,
+    quant_max=WEIGHT_MAX,
+    qscheme=torch.per_channel_symmetric,
+    ch_axis=0,
+)
+
+SOFTMAX_OUTPUT_FIXED_QSPEC = FixedQParamsQuantizationSpec(
+    dtype=torch.int8,
+    scale=CMSIS_SOFTMAX_SCALE,
+    zero_point=CMSIS_SOFTMAX_ZERO_POINT,
+    quant_min=INT8_MIN,
+    quant_max=INT8_MAX,
+    qscheme=torch.per_tensor_affine,
+)
+
+
+def _bias_qparams(observers) -> tuple[torch.Tensor, torch.Tensor]:
+    """(scale, zero point) of a bias from the observers of its layer's input and weight."""
+    input_scale, _ = observers[0].calculate_qparams()
+    weight_scale, _ = observers[1].calculate_qparams()
+    scale = (input_scale.double() * weight_scale.double()).float().reshape(-1)
+    return scale, torch.zeros_like(scale, dtype=torch.int32)
+
+
+def bias_qspec(layer: Node, activation: Node, weight: Node, per_channel: bool) -> DerivedQuantizationSpec:
+    """The int32 specification of the bias of `layer(activation, weight, bias)`."""
+    return DerivedQuantizationSpec(
+        derived_from=[(activation, layer), (weight, layer)],
+        derive_qparams_fn=_bias_qparams,
+        dtype=torch.int32,
+        quant_min=INT32_MIN,
+        quant_max=INT32_MAX,
+        qscheme=torch.per_channel_symmetric if per_channel else torch.per_tensor_symmetric,
+        ch_axis=0 if per_channel else None,
+    )
+
+
+@dataclass(frozen=True)
+class CortexMQuantizationConfig:
+    """The specifications that one kind of layer uses; None leaves that tensor in float.
+
+    Args:
+        input_activation, output_activation: for the tensors between layers.
+        weight: for a constant second argument of conv2d and linear; per channel or per tensor.
+        label: how reports call it.
+    """
+
+    input_activation: QuantizationSpec
+    output_activation: QuantizationSpec
+    weight: QuantizationSpec
+    label: str
+
+    @property
+    def per_channel(self) -> bool:
+        return self.weight.ch_axis is not None
+
+
+INT8_PER_CHANNEL_CONFIG = CortexMQuantizationConfig(
+    INT8_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_WEIGHT_PER_CHANNEL_QSPEC,
+    "int8 activations, int8 weights per channel",
+)
+INT8_PER_TENSOR_CONFIG = CortexMQuantizationConfig(
+    INT8_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_WEIGHT_PER_TENSOR_QSPEC,
+    "int8 activations, int8 weights per tensor",
+)

@@ -1,0 +1,108 @@
+"""Every refusal names its reason and the line of the model that made the node."""
+
+import inspect
+import logging
+import re
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cortex_m.quantizer.patterns import PATTERNS, pattern_table
+from cortex_m.quantizer.quantizer import CortexMQuantizer
+from cortex_m.quantizer.recipe import quantize
+from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
+
+CHANNELS = 4
+
+
+class Model(nn.Module):
+    """A convolution, then `function` on its output."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.conv = nn.Conv2d(CHANNELS, CHANNELS, 1)
+        self.function = function
+
+    def forward(self, x):
+        return self.function(self.conv(x))
+
+
+# name: (function, name of the refused node, words of the reason)
+CASES = {
+    "no pattern": (lambda y: torch.sin(y), "sin", "no int8 pattern"),
+    "scalar operand": (lambda y: y + 1.5, "add", "operand 1.5 is a number"),
+    "alpha": (lambda y: torch.add(y, y, alpha=2), "add", "alpha is 2"),
+    "broadcast": (lambda y: y + y[:, :1], "add", "broadcasting"),
+    "float64": (lambda y: y.double() + y.double(), "add", "float64, not float32"),
+    "mean over channels": (lambda y: y.mean(1), "mean", r"only over dims \[2, 3\]"),
+    "adaptive pool": (lambda y: F.adaptive_avg_pool2d(y, 4), "adaptive_avg_pool2d", "6x6 does not divide into 4x4"),
+    "divisor": (lambda y: F.avg_pool2d(y, 2, divisor_override=3), "avg_pool2d", "divisor_override=3"),
+    "ceil mode": (lambda y: F.avg_pool2d(y, 4, ceil_mode=True), "avg_pool2d", "ceil_mode"),
+    "softmax over channels": (lambda y: torch.softmax(y, 1), "softmax", "only over the last dim"),
+    "reflection": (lambda y: F.pad(y, (1, 1, 1, 1), mode="reflect"), "pad", "reflect"),
+    "crop": (lambda y: F.pad(y, (-1, 1)), "pad", "crops"),
+    "infinite pad": (lambda y: F.pad(y, (1, 1), value=float("-inf")), "pad", "finite"),
+    "permute of rank 5": (lambda y: y[None].permute(0, 1, 3, 4, 2), "permute", "at most 4"),
+    "activation alone": (lambda y: F.relu(torch.sin(y)), "relu", "conv2d, linear, add"),
+    "training dropout": (lambda y: F.dropout(y, 0.5, training=True), "dropout", "training mode"),
+    "weight from data": (lambda y: F.conv2d(y, y), "conv2d", "the weight is not a constant"),
+    "bias from data": (lambda y: F.linear(y, torch.ones(6, 6), y.flatten()[:6]), "linear", "weight is not a constant|bias"),
+    "batch norm alone": (
+        lambda y: F.batch_norm(torch.sin(y[..., 0]), torch.zeros(CHANNELS), torch.ones(CHANNELS)),
+        "batch_norm",
+        "folded only into",
+    ),
+    "move between float": (lambda y: torch.cos(torch.sin(y).flatten(1)), "flatten", "float operators only"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refusal_names_reason_and_line(case):
+    function, name, reason = CASES[case]
+    torch.manual_seed(0)
+    captured = torch.export.export(Model(function).eval(), (torch.randn(1, CHANNELS, 6, 6),)).module()
+    quantizer = CortexMQuantizer()
+    prepare_pt2e(captured, quantizer)
+    (node,) = [x for x in quantizer.report.float_nodes if x.name.startswith(name)][:1]
+    assert re.search(reason, node.reason), node.reason
+    # Export records the line of the innermost `forward`.
+    source, first = inspect.getsourcelines(Model.forward)
+    assert node.location == f"{__file__}:{first + len(source) - 1}"
+    assert f"{node.location}: {node.name}" in str(quantizer.report)
+
+
+def test_dynamic_shape_is_refused():
+    model = Model(lambda y: y)
+    batch = torch.export.Dim("batch", min=2, max=8)
+    captured = torch.export.export(model.eval(), (torch.randn(2, CHANNELS, 6, 6),), dynamic_shapes=({0: batch},))
+    quantizer = CortexMQuantizer()
+    prepare_pt2e(captured.module(), quantizer)
+    (node,) = [x for x in quantizer.report.float_nodes if x.name == "conv2d"]
+    assert "dynamic shape" in node.reason
+
+
+def test_unbatched_convolution_is_refused():
+    _, quantizer = quantize(Model(lambda y: y), (torch.randn(CHANNELS, 6, 6),))
+    assert "rank 3" in quantizer.report.float_nodes[0].reason
+
+
+def test_report_counts_layers_and_is_logged(caplog):
+    model = Model(lambda y: F.dropout(F.relu(y), training=False))
+    with caplog.at_level(logging.INFO, logger="cortex_m.quantizer.quantizer"):
+        _, quantizer = quantize(model, (torch.randn(1, CHANNELS, 6, 6),))
+    text = str(quantizer.report)
+    assert text in caplog.text
+    assert "Quantized to int8: 1 layers" in text and "1 x conv2d" in text and "Left in float: 0" in text
+    assert [node.name for node in quantizer.report.removed] == ["dropout"]
+    (layer,) = quantizer.report.quantized
+    assert layer.nodes == ("conv2d", "relu") and layer.location.startswith(__file__)
+
+
+def test_table_rows_are_complete():
+    rows = list(pattern_table())
+    assert [row[0] for row in rows] == [pattern.name for pattern in PATTERNS]
+    heads = [head for pattern in PATTERNS for head in pattern.heads]
+    assert len(heads) == len(set(heads)), "an operator starts two patterns"
+    assert all(all(row) for row in rows)

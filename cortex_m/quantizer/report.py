@@ -1,0 +1,75 @@
+"""The quantizer's report: what became int8, and for each other operator why not, with its source line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from torch.fx import Node
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_LIBRARY = re.compile(r"[\\/](torch|torchao|executorch)[\\/]")
+
+
+def source_location(node: Node) -> str:
+    """`file:line` of the innermost frame of the user's own code that made the node; '?' if export kept none."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [frame for frame in frames if not ("site-packages" in frame[0] and _LIBRARY.search(frame[0]))]
+    if not frames:
+        return "?"
+    file, line = (own or frames)[-1]
+    return f"{file}:{line}"
+
+
+@dataclass(frozen=True)
+class QuantizedLayer:
+    """One match: the pattern's name, its nodes and where they come from."""
+
+    pattern: str
+    nodes: tuple[str, ...]
+    location: str
+
+
+@dataclass(frozen=True)
+class FloatNode:
+    """One operator that stays float."""
+
+    name: str
+    target: str
+    reason: str
+    location: str
+
+
+@dataclass(frozen=True)
+class RemovedNode:
+    """One operator that left the graph because it changes nothing."""
+
+    name: str
+    target: str
+    location: str
+
+
+@dataclass
+class QuantizerReport:
+    """Everything the quantizer decided about one model; `str()` is the text for people."""
+
+    quantized: list[QuantizedLayer] = field(default_factory=list)
+    float_nodes: list[FloatNode] = field(default_factory=list)
+    removed: list[RemovedNode] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counts: dict[str, int] = {}
+        for layer in self.quantized:
+            counts[layer.pattern] = counts.get(layer.pattern, 0) + 1
+        lines = [f"Quantized to int8: {len(self.quantized)} layers"]
+        lines += [f"  {count:4d} x {name}" for name, count in counts.items()]
+        if self.removed:
+            names = ", ".join(f"{node.name} ({node.location})" for node in self.removed)
+            lines.append(f"Removed, as they change nothing: {names}")
+        lines.append(f"Left in float: {len(self.float_nodes)} operators")
+        lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
+        return "\n".join(lines)
+
+    def details(self) -> str:
+        """One line a quantized layer."""
+        return "\n".join(f"{x.pattern:20s} {' + '.join(x.nodes):40s} {x.location}" for x in self.quantized)
