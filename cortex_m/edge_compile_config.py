@@ -1,0 +1,24 @@
+"""The edge compile configuration that the passes expect."""
+
+import torch
+from executorch.exir import EdgeCompileConfig
+
+
+def cortex_m_edge_compile_config() -> EdgeCompileConfig:
+    """Keeps whole the ops that the passes lower whole, and switches off the check that forbids ops outside core ATen.
+
+    Pass it to `to_edge` or `to_edge_transform_and_lower`.
+    """
+    aten = torch.ops.aten
+    return EdgeCompileConfig(
+        preserve_ops=[
+            aten.linear.default,
+            aten.hardsigmoid.default,
+            aten.hardsigmoid_.default,
+            aten.hardswish.default,
+            aten.hardswish_.default,
+            aten.silu.default,
+            aten.silu_.default,
+        ],
+        _check_ir_validity=False,
+    )

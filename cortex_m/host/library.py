@@ -1,0 +1,75 @@
+"""Scratch sizes from the kernel library itself, built for the host: the predicate that the device obeys, asked for any core.
+
+The shared library is looked for in $CORTEX_M_NN_LIBRARY, beside the kernels (Bazel's runfiles, a wheel), and in bazel-bin.
+"""
+
+import ctypes
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Sequence
+
+from cortex_m.target_config import Backend
+
+_NAME = "libcortex_m_nn.so"
+_Int4 = ctypes.c_int32 * 4
+_Int2 = ctypes.c_int32 * 2
+
+
+def _candidates() -> list[Path]:
+    named = os.environ.get("CORTEX_M_NN_LIBRARY")
+    if named:
+        return [Path(named)]
+    package = Path(__file__).absolute().parent.parent
+    return [package / "nn" / _NAME, package.parent / "bazel-bin" / "cortex_m" / "nn" / _NAME]
+
+
+@lru_cache(maxsize=1)
+def _library() -> ctypes.CDLL:
+    paths = _candidates()
+    for path in paths:
+        if path.is_file():
+            return ctypes.CDLL(str(path))
+    looked = ", ".join(map(str, paths))
+    raise FileNotFoundError(
+        f"{_NAME} is in none of {looked}: build it with `bazel build //cortex_m/nn:{_NAME}`, "
+        "or name it in CORTEX_M_NN_LIBRARY"
+    )
+
+
+def _checked(size: int, what: str) -> int:
+    if size < 0:
+        raise ValueError(f"no kernel takes {what}")
+    return size
+
+
+def convolve_scratch_size(
+    backend: Backend, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
+) -> int:  # fmt: skip
+    """Bytes of scratch for a convolution; filter_dims is {C_OUT, KH, KW, C_IN / groups}. ValueError if no kernel takes it."""
+    size = _library().cortex_m_nn_convolve_s8_buffer_size(
+        int(backend), _Int4(*input_nhwc), _Int4(*filter_dims), _Int4(*output_nhwc),
+        _Int2(*padding), _Int2(*stride), _Int2(*dilation),
+    )  # fmt: skip
+    return _checked(size, f"a convolution of {tuple(input_nhwc)} by {tuple(filter_dims)}")
+
+
+def depthwise_conv_scratch_size(
+    backend: Backend, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], depth_multiplier: int,
+) -> int:  # fmt: skip
+    """Bytes of scratch for a depthwise convolution; filter_dims is {1, KH, KW, C_OUT}. A batch is run image by image."""
+    size = _library().cortex_m_nn_depthwise_conv_s8_buffer_size(
+        int(backend), _Int4(1, *input_nhwc[1:]), _Int4(*filter_dims), _Int4(1, *output_nhwc[1:]),
+        _Int2(*padding), _Int2(*stride), _Int2(*dilation), ctypes.c_int32(depth_multiplier),
+    )  # fmt: skip
+    return _checked(size, f"a depthwise convolution of {tuple(input_nhwc)} by {tuple(filter_dims)}")
+
+
+def avg_pool_scratch_size(backend: Backend, output_width: int, channels: int) -> int:
+    """Bytes of scratch for average pooling."""
+    size = _library().cortex_m_nn_avgpool_s8_buffer_size(
+        int(backend), ctypes.c_int32(output_width), ctypes.c_int32(channels)
+    )
+    return _checked(size, f"average pooling to width {output_width} with {channels} channels")

@@ -1,0 +1,119 @@
+"""Lowers an edge program with quantize and dequantize nodes to cortex_m ops.
+
+    edge = to_edge_transform_and_lower(
+        exported, compile_config=cortex_m_edge_compile_config(), transform_passes=CortexMPassManager()
+    )
+
+or, for an ExportedProgram in the edge dialect:
+
+    lowered = CortexMPassManager(edge.exported_program(), target_config=config).transform()
+
+Afterwards `manager.report` says what each op became, and why one did not.
+"""
+
+import copy
+import inspect
+from typing import Any, Optional, Sequence
+
+import executorch.exir as exir  # noqa: F401  (registers the dim_order ops that the passes name)
+from executorch.exir.pass_base import ExportedProgramPassBase, ExportedProgramPassResult
+from executorch.exir.pass_manager import ExportedProgramPassManager
+from torch.export import ExportedProgram
+
+from cortex_m.passes.convert_boundaries_pass import ConvertBoundariesPass
+from cortex_m.passes.fold_constants_pass import FoldConstantsPass
+from cortex_m.passes.layout_pass import LayoutPass
+from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
+from cortex_m.passes.propagate_quantization_pass import PropagateQuantizationPass
+from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
+from cortex_m.passes.report import LoweringReport
+from cortex_m.passes.restore_outputs_pass import RestoreOutputsPass, dim_order
+from cortex_m.passes.simplify_movement_pass import SimplifyMovementPass
+from cortex_m.target_config import CortexM, CortexMTargetConfig
+
+
+class LoweringError(RuntimeError):
+    """Raised with strict=True when an op would run outside cortex_m."""
+
+
+class CortexMPassManager(ExportedProgramPassManager):
+    """The passes in order.
+
+    exported_program: the program `transform` works on; not needed where exir calls the manager.
+    passes: pass classes instead of `pass_list`. A class gets those of exported_program, target_config and report that its
+        constructor names.
+    target_config: the core to lower for, Cortex-M55 if None.
+    strict: raise LoweringError if an op would not run as a cortex_m op.
+    """
+
+    pass_list: list[type] = [
+        RemoveIdentitiesPass,
+        PropagateQuantizationPass,
+        LowerToCortexMPass,
+        ConvertBoundariesPass,
+        FoldConstantsPass,
+        LayoutPass,
+        FoldConstantsPass,
+        SimplifyMovementPass,
+        RestoreOutputsPass,
+    ]
+
+    def __init__(
+        self,
+        exported_program: Optional[ExportedProgram] = None,
+        passes: Optional[Sequence[type]] = None,
+        target_config: Optional[CortexMTargetConfig] = None,
+        strict: bool = False,
+    ) -> None:
+        super().__init__()
+        self.exported_program = exported_program
+        self.target_config = target_config or CortexMTargetConfig(CortexM.M55)
+        self.strict = strict
+        self.report = LoweringReport(self.target_config)
+        self._classes = list(self.pass_list if passes is None else passes)
+
+    def transform(self) -> ExportedProgram:
+        """The lowered program; the one given stays as it is. ValueError without a program, or for a pass that is no class."""
+        if self.exported_program is None:
+            raise ValueError("CortexMPassManager needs an ExportedProgram to transform")
+        return self._run(self.exported_program)
+
+    def __call__(self, exported_program: ExportedProgram, override_verifiers: Any = None) -> ExportedProgramPassResult:
+        """What exir calls; exported_program is left as it is."""
+        return ExportedProgramPassResult(self._run(exported_program), True)
+
+    def _run(self, original: ExportedProgram) -> ExportedProgram:
+        for entry in self._classes:
+            if not isinstance(entry, type):
+                raise ValueError(f"passes takes classes, not instances: {entry!r}")
+        program = _copy(original)
+        self.report.clear()
+        results = program.graph_module.graph.output_node().args[0]
+        self.report.output_orders = [dim_order(getattr(result, "meta", {}).get("val")) for result in results]
+        for entry in self._classes:
+            program = self._apply(entry, program)
+        self.report.complete(program)
+        if self.strict and self.report.refusals:
+            raise LoweringError(f"strict lowering found ops that would run outside cortex_m\n{self.report}")
+        return program
+
+    def _apply(self, entry: type, program: ExportedProgram) -> ExportedProgram:
+        offered = {"exported_program": program, "target_config": self.target_config, "report": self.report}
+        wanted = inspect.signature(entry.__init__).parameters
+        instance = entry(**{name: value for name, value in offered.items() if name in wanted})
+        if isinstance(instance, ExportedProgramPassBase):
+            return instance(program).exported_program
+        result = instance(program.graph_module)
+        if result is not None and result.modified:
+            program._graph_module = result.graph_module
+        return program
+
+
+def _copy(program: ExportedProgram) -> ExportedProgram:
+    """A program whose graph, signature and tables of constants can change; the tensors are shared."""
+    duplicate = copy.copy(program)
+    duplicate._graph_module = copy.deepcopy(program.graph_module)
+    duplicate._graph_signature = copy.deepcopy(program.graph_signature)
+    duplicate._state_dict = dict(program.state_dict)
+    duplicate._constants = dict(program.constants)
+    return duplicate

@@ -1,0 +1,29 @@
+"""Replaces each float op between dequantize and quantize nodes by cortex_m ops; notes why where it cannot."""
+
+from cortex_m.passes.cortex_m_pass import CortexMPass
+from cortex_m.passes.graph_editor import GraphEditor
+from cortex_m.passes.lowering import (  # noqa: F401  (imported for the lowerings they register)
+    add,
+    avg_pool2d,
+    clamp,
+    conv2d,
+    linear,
+    pad,
+    softmax,
+)
+from cortex_m.passes.lowering.context import Lowering
+from cortex_m.passes.lowering.registry import LOWERINGS, Refusal
+from cortex_m.passes.qparams import torch_op
+
+
+class LowerToCortexMPass(CortexMPass):
+    def run(self, editor: GraphEditor) -> None:
+        lowering = Lowering(editor, self.target_config)
+        for node in list(editor.graph.nodes):
+            function = None if node._erased else LOWERINGS.get(torch_op(node))
+            if function is None or editor.constant_value(node) is not None:
+                continue
+            try:
+                function(lowering, node)
+            except Refusal as refusal:
+                self.report.refuse(node, str(refusal))

@@ -1,0 +1,150 @@
+"""What became of each op: the instructions of the lowered program, and what stayed float, with the reason.
+
+`str(report)` is the text for people, `report.to_json()` the same for programs.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Optional
+
+import torch
+from executorch.exir import memory
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from cortex_m.passes.qparams import torch_op
+from cortex_m.target_config import CortexMTargetConfig
+
+# Calls that leave no instruction in a .pte: memory planning and views of planned memory.
+_NO_INSTRUCTION = {torch.ops.aten.view_copy.default}
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One kernel call of the program, in execution order."""
+
+    index: int
+    op: str  # "cortex_m::quantized_add"
+    node: str
+    module: str  # path of the source module, "features.0.0"
+    source: str  # "model.py:12, in forward"
+    shape: tuple[int, ...]  # of the output
+    dtype: str
+    portable: bool  # not an op of cortex_m
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A node that was not lowered, and why."""
+
+    node: str
+    op: str
+    reason: str
+    module: str
+    source: str
+
+
+@dataclass
+class LoweringReport:
+    """Filled by the passes, completed by `complete` once the graph is final."""
+
+    target_config: CortexMTargetConfig
+    instructions: list[Instruction] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    output_orders: list[Optional[tuple[int, ...]]] = field(default_factory=list)  # before lowering
+
+    def clear(self) -> None:
+        self.instructions.clear()
+        self.refusals.clear()
+
+    def refuse(self, node: Node, reason: str) -> None:
+        """Notes why `node` stays as it is; the first reason for a node is the one that counts."""
+        if all(refusal.node != node.name for refusal in self.refusals):
+            self.refusals.append(
+                Refusal(node.name, str(torch_op(node) or node.target), reason, module_path(node), source_line(node))
+            )
+
+    def complete(self, program: ExportedProgram) -> None:
+        """Lists the instructions of the final graph; every op outside cortex_m is among the refusals afterwards."""
+        nodes = program.graph_module.graph.nodes
+        present = {node.name for node in nodes}
+        self.refusals = [refusal for refusal in self.refusals if refusal.node in present]
+        self.instructions = []
+        for node in nodes:
+            op = torch_op(node)
+            if node.op != "call_function" or node.target is memory.alloc or op in _NO_INSTRUCTION:
+                continue
+            value = node.meta.get("val")
+            first = value if isinstance(value, torch.Tensor) else next(
+                (item for item in value if isinstance(item, torch.Tensor)), None
+            ) if isinstance(value, (tuple, list)) else None
+            name = op._schema.name if op is not None else str(node.target)
+            portable = not name.startswith("cortex_m::")
+            self.instructions.append(
+                Instruction(
+                    len(self.instructions), name, node.name, module_path(node), source_line(node),
+                    tuple(first.shape) if first is not None else (),
+                    str(first.dtype).removeprefix("torch.") if first is not None else "", portable,
+                )
+            )  # fmt: skip
+            if portable:
+                self.refuse(node, "no lowering to a cortex_m op is registered for it")
+
+    @property
+    def layout_copies(self) -> list[Instruction]:
+        """Transposes that remain: each moves a whole tensor."""
+        return [instruction for instruction in self.instructions if instruction.op == "cortex_m::transpose"]
+
+    @property
+    def op_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for instruction in self.instructions:
+            counts[instruction.op] = counts.get(instruction.op, 0) + 1
+        return dict(sorted(counts.items()))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target_config.target_string,
+            "kernel_variant": self.target_config.backend.name.lower(),
+            "op_counts": self.op_counts,
+            "instructions": [asdict(instruction) for instruction in self.instructions],
+            "refusals": [asdict(refusal) for refusal in self.refusals],
+            "layout_copies": [instruction.node for instruction in self.layout_copies],
+        }
+
+    def __str__(self) -> str:
+        target = self.target_config
+        lines = [f"Lowering for {target.target_string} ({target.backend.name}): {len(self.instructions)} instructions"]
+        for i in self.instructions:
+            shape = "x".join(map(str, i.shape))
+            lines.append(f"  {i.index:4}  {i.op:42} {i.dtype:8} {shape:18} {i.module or '-':32} {i.source}")
+        if self.layout_copies:
+            lines.append(f"Layout copies: {', '.join(copy.node for copy in self.layout_copies)}")
+        if not self.refusals:
+            lines.append("Every op was lowered.")
+        else:
+            lines.append(f"Not lowered: {len(self.refusals)}")
+            lines += [f"  {r.node} ({r.op}): {r.reason} [{r.module or '-'}; {r.source}]" for r in self.refusals]
+        return "\n".join(lines)
+
+
+def module_path(node: Node) -> str:
+    """Path of the innermost source module, "" for the root or when it is not known."""
+    stack = node.meta.get("nn_module_stack") or {}
+    return list(stack.values())[-1][0] if stack else ""
+
+
+def source_line(node: Node) -> str:
+    """"file.py:12, in forward" of the user's own code: the last frame outside torch, or "source unknown"."""
+    frames = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
+    frames = [line for line in frames if line.startswith('File "')]
+    own = [line for line in frames if "/torch/" not in line and "/torchao/" not in line] or frames
+    if not own:
+        return "source unknown"
+    path, rest = own[-1].removeprefix('File "').split('", line ', 1)
+    number, _, function = rest.partition(", ")
+    return f"{path.rsplit('/', 1)[-1]}:{number}, {function}"
+
+
+def find_layer(report: LoweringReport, index: int) -> Optional[str]:
+    """Source module of instruction `index` of the .pte; None if the report has no such instruction."""
+    return report.instructions[index].module if 0 <= index < len(report.instructions) else None
