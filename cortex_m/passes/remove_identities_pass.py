@@ -47,10 +47,25 @@ def _is_identity(node: Node) -> bool:
         return op == aten.dropout.default and node.args[2] is False
     if op == aten.constant_pad_nd.default:
         return not any(node.args[1])
+    if op == aten.as_strided_copy.default:
+        return _is_restride(node)
     if op not in _VALUE_KEEPING or not isinstance(node.args[0], Node):
         return False
     before, after = node.args[0].meta["val"], node.meta["val"]
     if before.shape != after.shape or before.dtype != after.dtype:
         return False
     # What follows a dequantize is laid out anew by the layout pass, in whatever order suits its users.
-    return before.stride() == after.stride() or dequantize_params(node.args[0]) is not None
+    return _moving_strides(before) == _moving_strides(after) or dequantize_params(node.args[0]) is not None
+
+
+def _is_restride(node: Node) -> bool:
+    """True for an as_strided that renames the strides of dimensions of size 1, as decompositions of pooling leave it."""
+    source, size, stride = node.args[:3]
+    value = source.meta["val"]
+    offset = node.args[3] if len(node.args) > 3 else None
+    asked = [step for length, step in zip(size, stride) if length != 1]
+    return list(size) == list(value.shape) and asked == _moving_strides(value) and not offset
+
+
+def _moving_strides(value: torch.Tensor) -> list[int]:
+    return [step for length, step in zip(value.shape, value.stride()) if length != 1]

@@ -30,8 +30,11 @@ class RestoreOutputsPass(CortexMPass):
 
 
 def dim_order(value: object) -> tuple[int, ...] | None:
-    """Dimensions from outermost to innermost, ties in logical order; None for what is no tensor."""
+    """Dimensions from outermost to innermost; None for what is no tensor.
+
+    Dimensions of size 1 stand first: they move no element, so their place is no difference.
+    """
     if not isinstance(value, torch.Tensor):
         return None
-    strides = value.stride()
-    return tuple(sorted(range(value.dim()), key=lambda dim: -strides[dim]))
+    shape, strides = value.shape, value.stride()
+    return tuple(sorted(range(value.dim()), key=lambda dim: (shape[dim] != 1, -strides[dim])))
