@@ -6,17 +6,17 @@
 //
 // The mapping from schema types: Tensor -> const Tensor&; Tensor? -> const Tensor* (null for None); int -> int64_t;
 // float -> double; bool -> bool; ScalarType -> ScalarType; int[] -> IntList; Tensor[] -> Span<const Tensor>; int? -> const int64_t*.
-// The out tensor comes last; its shape is fixed by the program and the kernel checks it.
+// boxed.h has the whole table. The out tensor comes last; its shape is fixed by the program and the kernel checks it. The
+// executor never hands out a constant as the out tensor; an operator that writes to another argument (scratch, say) takes it as
+// Tensor& and then never sees a constant there either.
 //
-// `Boxed<quantized_mul_out>` is the function the executor sees: it checks the tag of each argument against the C++ type
-// and calls the operator. A table of {name, Boxed<...>} is all the runtime knows of operators.
+// `Boxed<quantized_mul_out>` (boxed.h) is the function the executor sees: it checks the tag of each argument against the C++
+// type and calls the operator. A table of {name, Boxed<...>} is all the runtime knows of operators.
 #ifndef CORTEX_M_RUNTIME_KERNEL_H_
 #define CORTEX_M_RUNTIME_KERNEL_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include "cortex_m/runtime/status.h"
 #include "cortex_m/runtime/tensor.h"
@@ -53,6 +53,25 @@ struct Value {
     Span<const Tensor* const> as_optional_tensor_list;
   };
   Value() : as_int(0) {}
+
+  static Value Int(int64_t number) {
+    Value value;
+    value.tag = Tag::kInt;
+    value.as_int = number;
+    return value;
+  }
+  static Value Bool(bool truth) {
+    Value value;
+    value.tag = Tag::kBool;
+    value.as_bool = truth;
+    return value;
+  }
+  static Value Double(double number) {
+    Value value;
+    value.tag = Tag::kDouble;
+    value.as_double = number;
+    return value;
+  }
 };
 
 // Handed to each kernel. Kernels need no memory but their arguments: scratch is an argument, planned by the exporter.
@@ -62,7 +81,8 @@ class KernelContext {
 };
 
 // args: the arguments of the call in schema order, out included (once). Writes go through the tensors' data pointers, or,
-// for operators that return a number, into the last Value.
+// for operators that return a number (executorch_prim::add.Scalar, say), into the last Value. A kernel checks how many
+// arguments it got: the program may have been made for another version of it.
 using KernelFunction = Status (*)(KernelContext& context, Span<Value> args);
 
 struct Kernel {

@@ -4,10 +4,12 @@
 //   if (!status.ok()) report(status.code(), status.message(), status.subject(), status.index());
 //
 // A Status never owns memory: `message` is a literal, `subject` points into the program (an operator's name, say) or is
-// null, `index` is the instruction or value concerned, or -1. So it costs no heap and no formatting on the device.
+// null, `index` is the instruction or value concerned, or -1, `argument` the argument of the call, or -1. So it costs no
+// heap and no formatting on the device.
 #ifndef CORTEX_M_RUNTIME_STATUS_H_
 #define CORTEX_M_RUNTIME_STATUS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace cortex_m {
@@ -33,16 +35,26 @@ class [[nodiscard]] Status {
   constexpr const char* message() const { return message_; }
   constexpr const char* subject() const { return subject_; }
   constexpr int32_t index() const { return index_; }
+  constexpr int argument() const { return argument_; }
 
   // The same failure, told with its place; keeps what an inner caller already knew.
   constexpr Status At(const char* subject, int32_t index) const {
-    return Status(code_, message_, subject_ != nullptr ? subject_ : subject, index_ >= 0 ? index_ : index);
+    Status told(code_, message_, subject_ != nullptr ? subject_ : subject, index_ >= 0 ? index_ : index);
+    told.argument_ = argument_;
+    return told;
+  }
+  // The same failure, blamed on one argument of the call (0 is the first).
+  constexpr Status OfArgument(size_t argument) const {
+    Status told = *this;
+    told.argument_ = static_cast<int16_t>(argument);
+    return told;
   }
 
  private:
   const char* message_ = "";
   const char* subject_ = nullptr;
   int32_t index_ = -1;
+  int16_t argument_ = -1;
   Code code_ = Code::kOk;
 };
 

@@ -41,6 +41,7 @@ struct Tensor {
   const uint8_t* dim_order = nullptr;  // [rank], dimensions from outermost to innermost in memory
   uint8_t rank = 0;
   ScalarType dtype = ScalarType::kFloat;
+  bool constant = false;               // its data is part of the program: perhaps in flash, never to be written
 
   template <typename T>
   T* mutable_as() const { return static_cast<T*>(data); }
