@@ -1,0 +1,35 @@
+"""@googletest: the framework of all C++ tests, compiled from the sources in Debian's googletest package."""
+
+load("//third_party:debian.bzl", "need_folder")
+
+_SOURCES = "/usr/src/googletest/googletest"
+
+_BUILD = """
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "gtest",
+    srcs = ["src/gtest-all.cc"],
+    hdrs = glob(["include/gtest/**/*.h"]),
+    includes = ["include"],
+    linkopts = ["-pthread"],
+    textual_hdrs = glob(["src/*.cc", "src/*.h"]),
+)
+
+cc_library(
+    name = "gtest_main",
+    srcs = ["src/gtest_main.cc"],
+    deps = [":gtest"],
+)
+"""
+
+def _googletest_repository_impl(ctx):
+    sources = need_folder(ctx, _SOURCES, "googletest", "the C++ test framework")
+    for folder in ["include", "src"]:
+        ctx.symlink(sources.get_child(folder), folder)
+    ctx.file("BUILD.bazel", _BUILD, executable = False)
+
+googletest_repository = repository_rule(
+    implementation = _googletest_repository_impl,
+    doc = "Serves :gtest and :gtest_main.",
+)

@@ -1,0 +1,20 @@
+"""Every external repository of the workspace. None of them needs a network, except @pypi (pip) and @cmsis_nn (when asked for)."""
+
+load("//third_party/bazel:shims.bzl", "bazel_shims")
+load("//third_party/flatbuffers:repository.bzl", "flatbuffers_repository")
+load("//third_party/googletest:repository.bzl", "googletest_repository")
+load("//third_party/pypi:repository.bzl", "pypi_repository")
+load("//toolchains/arm_none_eabi:repository.bzl", "arm_none_eabi_repository")
+
+def cortex_m_repositories():
+    """Declares all external repositories; each is fetched only when a target depends on it."""
+    bazel_shims()
+    arm_none_eabi_repository(name = "arm_none_eabi")
+    flatbuffers_repository(name = "flatbuffers")
+    googletest_repository(name = "googletest")
+    pypi_repository(
+        name = "pypi",
+        lock = "//third_party/pypi:requirements.txt",
+        lock_cpu = "//third_party/pypi:requirements-cpu.txt",
+        lock_cuda = "//third_party/pypi:requirements-cuda.txt",
+    )

@@ -1,0 +1,8 @@
+"""Registers every toolchain of the workspace."""
+
+def cortex_m_toolchains():
+    """Call once from WORKSPACE. Registering names a toolchain; its repository is fetched when it is chosen."""
+    native.register_toolchains(
+        "//toolchains/arm_none_eabi:all",
+        "//toolchains/python:toolchain",
+    )
