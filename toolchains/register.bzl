@@ -5,4 +5,5 @@ def cortex_m_toolchains():
     native.register_toolchains(
         "//toolchains/arm_none_eabi:all",
         "//toolchains/python:toolchain",
+        "//toolchains/simulator:toolchain",
     )
