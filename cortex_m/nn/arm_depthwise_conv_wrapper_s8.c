@@ -1,0 +1,25 @@
+#include <stddef.h>
+
+#include "arm_nnfunctions.h"
+#include "dispatch.h"
+
+arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context *ctx,
+                                                  const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                  const cmsis_nn_per_channel_quant_params *quant_params,
+                                                  const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                  const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                  const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                  const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  if (dw_conv_params == NULL || input_dims == NULL || filter_dims == NULL || output_dims == NULL) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const cortex_m_nn_plan plan = cortex_m_nn_plan_depthwise_conv_s8(CORTEX_M_NN_COMPILED_ISA, dw_conv_params, input_dims,
+                                                                   filter_dims, output_dims);
+  switch (plan.variant) {
+    case CORTEX_M_NN_DEPTHWISE_SCALAR:
+      return arm_depthwise_conv_s8(ctx, dw_conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
+                                   bias_dims, bias_data, output_dims, output_data);
+    default:
+      return ARM_CMSIS_NN_ARG_ERROR;
+  }
+}

@@ -1,0 +1,24 @@
+// The variants of the depthwise convolution; they trust the checks of arm_depthwise_conv_s8.
+#ifndef CORTEX_M_NN_DEPTHWISE_CONV_S8_H_
+#define CORTEX_M_NN_DEPTHWISE_CONV_S8_H_
+
+#include <stdint.h>
+
+#include "arm_nn_types.h"
+
+// One call of a depthwise convolution. bias may be null.
+typedef struct {
+  const cmsis_nn_dw_conv_params *params;
+  const cmsis_nn_per_channel_quant_params *quant;
+  const cmsis_nn_dims *input_dims;
+  const int8_t *input;
+  const cmsis_nn_dims *filter_dims;
+  const int8_t *filter;
+  const int32_t *bias;
+  const cmsis_nn_dims *output_dims;
+  int8_t *output;
+} cortex_m_nn_depthwise_call;
+
+void cortex_m_nn_depthwise_conv_scalar(const cortex_m_nn_depthwise_call *call);
+
+#endif  // CORTEX_M_NN_DEPTHWISE_CONV_S8_H_

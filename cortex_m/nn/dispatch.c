@@ -1,0 +1,48 @@
+#include "dispatch.h"
+
+#include "checks.h"
+
+static const cortex_m_nn_plan kNone = {CORTEX_M_NN_VARIANT_NONE, -1};
+
+int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_dims *filter_dims) {
+  (void)isa;  // the scalar variant serves all of them today
+  if (!cortex_m_nn_dims_are_valid(filter_dims)) {
+    return -1;
+  }
+  const int64_t depth = (int64_t)filter_dims->h * filter_dims->w * filter_dims->c;
+  const int64_t bytes = 2 * depth * (int64_t)sizeof(int16_t);
+  return bytes > INT32_MAX ? -1 : (int32_t)bytes;
+}
+
+cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_nn_conv_params *conv_params,
+                                              const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                              const cmsis_nn_dims *output_dims) {
+  if (!cortex_m_nn_dims_are_valid(input_dims) || !cortex_m_nn_dims_are_valid(filter_dims) ||
+      !cortex_m_nn_dims_are_valid(output_dims)) {
+    return kNone;
+  }
+  if (filter_dims->h == 1 && filter_dims->w == 1 && filter_dims->c == input_dims->c && conv_params->padding.h == 0 &&
+      conv_params->padding.w == 0) {
+    const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_1X1_SCALAR, 0};
+    return plan;
+  }
+  const int32_t bytes = cortex_m_nn_convolve_columns_bytes(isa, filter_dims);
+  if (bytes < 0) {
+    return kNone;
+  }
+  const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR, bytes};
+  return plan;
+}
+
+cortex_m_nn_plan cortex_m_nn_plan_depthwise_conv_s8(cortex_m_nn_isa isa, const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                    const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                    const cmsis_nn_dims *output_dims) {
+  (void)isa;
+  (void)dw_conv_params;
+  if (!cortex_m_nn_dims_are_valid(input_dims) || !cortex_m_nn_dims_are_valid(filter_dims) ||
+      !cortex_m_nn_dims_are_valid(output_dims)) {
+    return kNone;
+  }
+  const cortex_m_nn_plan plan = {CORTEX_M_NN_DEPTHWISE_SCALAR, 0};
+  return plan;
+}

@@ -1,0 +1,37 @@
+#include "fully_connected_s8.h"
+
+#include "checks.h"
+
+static bool is_valid(const cortex_m_nn_fully_connected_call *call) {
+  const cmsis_nn_fc_params *params = call->params;
+  const cmsis_nn_dims *input = call->input_dims;
+  const cmsis_nn_dims *filter = call->filter_dims;
+  const cmsis_nn_dims *output = call->output_dims;
+  if (params == NULL || input == NULL || filter == NULL || output == NULL || call->input == NULL ||
+      call->filter == NULL || call->output == NULL || call->multiplier == NULL || call->shift == NULL) {
+    return false;
+  }
+  // Only these sizes are read: CMSIS-NN leaves the meaning of h and w open.
+  if (input->n < 1 || filter->n < 1 || filter->c < 1 || output->c != filter->c) {
+    return false;
+  }
+  if ((int64_t)filter->n * filter->c > INT32_MAX || (int64_t)input->n * filter->n > INT32_MAX ||
+      (int64_t)input->n * output->c > INT32_MAX) {
+    return false;
+  }
+  if (!cortex_m_nn_input_offset_is_valid(params->input_offset) ||
+      !cortex_m_nn_input_offset_is_valid(params->filter_offset) ||
+      !cortex_m_nn_output_offset_is_valid(params->output_offset) ||
+      !cortex_m_nn_activation_is_valid(&params->activation)) {
+    return false;
+  }
+  return cortex_m_nn_shifts_are_valid(call->shift, call->quant_step == 0 ? 1 : output->c);
+}
+
+arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connected_call *call) {
+  if (!is_valid(call)) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  cortex_m_nn_fully_connected_scalar(call);
+  return ARM_CMSIS_NN_SUCCESS;
+}

@@ -1,0 +1,20 @@
+// Instruction sets that kernels are written for, and the one this is compiled for.
+#ifndef CORTEX_M_NN_ISA_H_
+#define CORTEX_M_NN_ISA_H_
+
+// The numbers are part of the exporter's interface (exporter/buffer_sizes.h).
+typedef enum {
+  CORTEX_M_NN_ISA_MVE = 0,     // Helium, integer
+  CORTEX_M_NN_ISA_DSP = 1,     // Armv7E-M, or Armv8-M.main with the DSP extension
+  CORTEX_M_NN_ISA_SCALAR = 2,  // anything else, the host included
+} cortex_m_nn_isa;
+
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_MVE
+#elif defined(__ARM_FEATURE_DSP) && (__ARM_FEATURE_DSP == 1)
+#define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_DSP
+#else
+#define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_SCALAR
+#endif
+
+#endif  // CORTEX_M_NN_ISA_H_
