@@ -1,0 +1,148 @@
+"""From a PyTorch module to a .pte with everything a build wants to know about it: the recipe in one call.
+
+    source = ModelSource(module, (torch.randn(1, 3, 32, 32),), calibration=samples)
+    result = export_model(source, CortexMTargetConfig(CortexM.M55))
+    Path("model.pte").write_bytes(result.program)
+
+The steps are the public ones (README.md shows them spelled out): `torch.export`, `prepare_pt2e` with
+`CortexMQuantizer`, calibration, `convert_pt2e`, `to_edge_transform_and_lower` with `CortexMPassManager`,
+`to_executorch`. On top of them stand the checks of the input and a prediction: the outputs that the program must give
+on the example inputs, computed from the bytes of the .pte by the reference operators in exact integer arithmetic.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from executorch.exir import to_edge_transform_and_lower
+from torch.utils import _pytree as pytree
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+from cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from cortex_m.host.interpreter import Program
+from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+from cortex_m.quantizer.quantizer import CortexMQuantizer
+from cortex_m.target_config import CortexMTargetConfig
+
+Inputs = tuple[torch.Tensor, ...]
+
+
+class ModelError(ValueError):
+    """The model or its inputs cannot be exported; the message is one sentence for the person who wrote them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelSource:
+    """What the exporter needs from a user.
+
+    module: the network; it is put into eval mode.
+    example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
+    calibration: calls to observe value ranges with; the example inputs alone if empty.
+    output_shapes: if given, what the module must return, checked before anything long begins.
+    """
+
+    module: torch.nn.Module
+    example_inputs: Inputs
+    calibration: Sequence[Inputs] = ()
+    output_shapes: Sequence[Sequence[int]] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportResult:
+    """A program, its prediction on the example inputs, and the reports of the stages that made it."""
+
+    program: bytes
+    inputs: Inputs
+    expected: list[torch.Tensor]  # by the reference operators, from the bytes of `program`
+    float_outputs: list[torch.Tensor]
+    quantizer_report: Any
+    lowering_report: Any
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to quantization noise of all float outputs against the float module, in dB; inf if they are equal."""
+        pairs = [(f, e) for f, e in zip(self.float_outputs, self.expected) if f.is_floating_point()]
+        signal = sum(float(f.double().square().sum()) for f, _ in pairs)
+        noise = sum(float((f.double() - e.double()).square().sum()) for f, e in pairs)
+        if noise == 0.0:
+            return math.inf
+        return 10 * math.log10(signal / noise) if signal > 0.0 else -math.inf
+
+
+def export_model(
+    source: ModelSource,
+    target: CortexMTargetConfig | None = None,
+    *,
+    strict: bool = False,
+    progress: Callable[[str], None] = lambda step: None,
+) -> ExportResult:
+    """Quantizes, lowers and serialises `source` for `target` (default: Cortex-M55).
+
+    strict: an operator that would run in float raises, with node, reason and source line.
+    progress: called with a short sentence as each step begins.
+
+    Raises ModelError for a module and inputs that do not go together.
+    """
+    module = source.module.eval()
+    progress("running the float model")
+    float_outputs = _run_float(module, source)
+    progress("capturing the graph")
+    captured = torch.export.export(module, source.example_inputs).module()
+    quantizer = CortexMQuantizer()
+    progress("placing observers")
+    prepared = prepare_pt2e(captured, quantizer)
+    calibration = source.calibration or [source.example_inputs]
+    with torch.no_grad():
+        for number, sample in enumerate(calibration, 1):
+            progress(f"calibrating, sample {number} of {len(calibration)}")
+            prepared(*sample)
+    progress("converting to int8")
+    exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
+    progress("lowering to cortex_m operators")
+    passes = CortexMPassManager(target_config=target, strict=strict)
+    edge = to_edge_transform_and_lower(
+        exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
+    )
+    progress("planning memory and serialising")
+    program = bytes(edge.to_executorch().buffer)
+    progress("predicting the outputs")
+    expected = Program(program).run(source.example_inputs)
+    _check_same_shapes(float_outputs, expected)
+    return ExportResult(
+        program, source.example_inputs, expected, float_outputs, quantizer.report, passes.report
+    )
+
+
+def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tensor]:
+    """One float inference; checks inputs and outputs against each other and against what the source declares."""
+    for position, value in enumerate(source.example_inputs):
+        if not isinstance(value, torch.Tensor):
+            raise ModelError(f"example input {position} is a {type(value).__name__}, not a tensor")
+    for number, sample in enumerate(source.calibration):
+        got, want = [tuple(t.shape) for t in sample], [tuple(t.shape) for t in source.example_inputs]
+        if got != want:
+            raise ModelError(f"calibration sample {number} has shapes {got}, the example inputs have {want}")
+    try:
+        with torch.no_grad():
+            outputs = pytree.tree_leaves(module(*source.example_inputs))
+    except Exception as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"{type(module).__name__} fails on its example inputs: {first_line}") from error
+    for position, value in enumerate(outputs):
+        if not isinstance(value, torch.Tensor):
+            raise ModelError(f"output {position} of {type(module).__name__} is a {type(value).__name__}, not a tensor")
+    if source.output_shapes is not None:
+        got, want = [list(t.shape) for t in outputs], [list(shape) for shape in source.output_shapes]
+        if got != want:
+            raise ModelError(f"{type(module).__name__} returns shapes {got}, but {want} is declared")
+    return outputs
+
+
+def _check_same_shapes(float_outputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:
+    got, want = [list(t.shape) for t in outputs], [list(t.shape) for t in float_outputs]
+    if got != want:
+        raise ModelError(f"the exported program returns shapes {got}, the float module returns {want}")

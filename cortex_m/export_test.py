@@ -1,0 +1,93 @@
+"""Exporting a small network: what comes out, and what is refused with one sentence."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from cortex_m import CortexM, CortexMTargetConfig, ModelSource, export_model
+from cortex_m.export import ExportResult, ModelError
+from cortex_m.host.interpreter import Program
+
+
+class Net(nn.Module):
+    """Convolution, ReLU6, global pooling, linear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.relu = nn.ReLU6()
+        self.linear = nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(self.relu(self.conv(x)).mean((2, 3)))
+
+
+def inputs(seed: int, height: int = 12) -> tuple[torch.Tensor]:
+    return (torch.randn(1, 3, height, 12, generator=torch.Generator().manual_seed(seed)),)
+
+
+@pytest.fixture(scope="module")
+def source() -> ModelSource:
+    torch.manual_seed(0)
+    return ModelSource(Net(), inputs(0), calibration=[inputs(n) for n in range(1, 5)], output_shapes=[[1, 4]])
+
+
+@pytest.fixture(scope="module")
+def result(source) -> ExportResult:
+    return export_model(source)
+
+
+def test_the_program_gives_the_predicted_outputs(result):
+    again = Program(result.program).run(result.inputs)
+    assert torch.equal(again[0], result.expected[0])
+
+
+def test_the_prediction_is_close_to_the_float_model(source, result):
+    with torch.no_grad():
+        floating = source.module(*source.example_inputs)
+    assert torch.equal(floating, result.float_outputs[0])
+    noise = (floating - result.expected[0]).double().square().sum()
+    assert result.sqnr_db == pytest.approx(10 * math.log10(floating.double().square().sum() / noise))
+    assert result.sqnr_db > 20
+
+
+def test_the_same_source_gives_the_same_bytes(source, result):
+    assert export_model(source).program == result.program
+
+
+def test_steps_are_announced_in_order(source):
+    steps = []
+    export_model(source, progress=steps.append)
+    assert [step for step in steps if "calibrating" in step] == [f"calibrating, sample {n} of 4" for n in range(1, 5)]
+    assert steps.index("placing observers") < steps.index("converting to int8") < steps.index("predicting the outputs")
+
+
+def test_a_program_for_each_instruction_set_predicts_the_same(source, result):
+    other = export_model(source, CortexMTargetConfig(CortexM.M4))
+    assert torch.equal(other.expected[0], result.expected[0])
+
+
+class Broken(Net):
+    """Returns something else than a tensor."""
+
+    def forward(self, x: torch.Tensor):
+        return super().forward(x), "label"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (ModelSource(Net(), inputs(0), output_shapes=[[1, 5]]), r"Net returns shapes \[\[1, 4\]\], but \[\[1, 5\]\] is declared"),
+        (ModelSource(Net(), (torch.zeros(1, 4, 12, 12),)), "Net fails on its example inputs: .*channels"),
+        (ModelSource(Net(), (3.0,)), "example input 0 is a float, not a tensor"),
+        (ModelSource(Broken(), inputs(0)), "output 1 of Broken is a str, not a tensor"),
+        (ModelSource(Net(), inputs(0), calibration=[inputs(1), inputs(1, height=8)]), "calibration sample 1 has shapes"),
+    ],
+    ids=["declared shape", "wrong input", "no tensor", "no tensor output", "calibration shape"],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(source, sentence):
+    with pytest.raises(ModelError, match=sentence) as caught:
+        export_model(source)
+    assert "\n" not in str(caught.value)

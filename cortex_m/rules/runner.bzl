@@ -1,0 +1,145 @@
+"""cortex_m_runner: a model linked into an ELF, or into a host program, with buffers of exactly the size it needs."""
+
+load("//cortex_m/boards:board_binary.bzl", "BOARD_NAME_OR_HOST", "board_binary")
+load(":model.bzl", "CortexMModelInfo")
+load(":python_action.bzl", "PYTHON_ATTRS", "run_python")
+
+def _program_info(ctx, program):
+    """Declares the action that verifies the .pte and prints what is in it as JSON."""
+    info = ctx.actions.declare_file(ctx.label.name + "/program_info.json")
+    ctx.actions.run_shell(
+        command = '"$1" "$2" > "$3"',
+        arguments = [ctx.executable._program_info.path, program.path, info.path],
+        tools = [ctx.executable._program_info],
+        inputs = [program],
+        outputs = [info],
+        mnemonic = "CortexMProgramInfo",
+        progress_message = "Verifying " + program.short_path,
+    )
+    return info
+
+def _runner_sources_impl(ctx):
+    model = ctx.attr.model[CortexMModelInfo]
+    info = _program_info(ctx, model.program)
+    declare = lambda name: ctx.actions.declare_file(ctx.label.name + "/" + name)
+    config, kernels, selected, placement, embed = [
+        declare(name)
+        for name in ["model_config.h", "kernels.cc", "kernels.txt", "placement.ld", "model.S"]
+    ]
+    arguments = [
+        "--info=" + info.path,
+        "--kernels=" + ctx.file._available.path,
+        "--name=%s" % ctx.attr.model.label,
+        "--config=" + config.path,
+        "--selected=" + selected.path,
+        "--placement=" + placement.path,
+    ]
+    if ctx.attr.board:
+        arguments.append("--board=" + ctx.attr.board)
+        if ctx.attr.arena:
+            arguments.append("--arena=" + ctx.attr.arena)
+    if model.report:
+        arguments.append("--report=" + model.report.path)
+    run_python(
+        ctx,
+        main = ctx.file._generate,
+        deps = [ctx.attr._generate_library],
+        inputs = [info, ctx.file._available] + ([model.report] if model.report else []),
+        outputs = [config, selected, placement],
+        arguments = arguments,
+        mnemonic = "CortexMRunnerConfig",
+        progress_message = "Fitting %s to %s" % (ctx.attr.model.label, ctx.attr.board or "the host"),
+    )
+    run_python(
+        ctx,
+        main = ctx.file._codegen,
+        deps = [ctx.attr._codegen_library],
+        inputs = [selected] + ctx.files._schemas,
+        outputs = [kernels],
+        arguments = [
+            "--operators_yaml=" + ctx.files._schemas[0].path,
+            "--ops_file=" + selected.path,
+            "--registration=" + kernels.path,
+        ],
+        mnemonic = "CortexMKernelTable",
+        progress_message = "Selecting kernels for %s" % ctx.attr.model.label,
+    )
+    ctx.actions.expand_template(
+        template = ctx.file._embed,
+        output = embed,
+        substitutions = {"{PROGRAM}": model.program.path},
+    )
+    return [
+        DefaultInfo(files = depset([kernels, embed])),
+        OutputGroupInfo(placement = depset([placement])),
+        # The program counts as a header: whoever compiles model.S reads it.
+        CcInfo(compilation_context = cc_common.create_compilation_context(
+            headers = depset([config, model.program]),
+            quote_includes = depset([config.dirname]),
+        )),
+    ]
+
+_runner_sources = rule(
+    implementation = _runner_sources_impl,
+    doc = "Generates the sources of a runner of one model: buffers, kernel table, the embedded program, its placement.",
+    attrs = dict(PYTHON_ATTRS, **{
+        "model": attr.label(mandatory = True, providers = [CortexMModelInfo]),
+        "board": attr.string(doc = "Name in //cortex_m/boards; empty for the host."),
+        "arena": attr.string(doc = "Memory of the board for the arena; empty for the first in which it fits."),
+        "_program_info": attr.label(default = "//cortex_m/runtime:program_info", executable = True, cfg = "exec"),
+        "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
+        "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
+        "_available": attr.label(default = "//cortex_m/ops:available", allow_single_file = True),
+        "_codegen": attr.label(default = "//cortex_m/ops:codegen.py", allow_single_file = True),
+        "_codegen_library": attr.label(default = "//cortex_m/ops:codegen", providers = [PyInfo]),
+        "_schemas": attr.label(default = "//cortex_m/ops:operators.yaml", allow_files = True),
+        "_embed": attr.label(default = "//cortex_m/runner:model.S.template", allow_single_file = True),
+    }),
+)
+
+def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
+    """Declares a runner of one model: an ELF on a device platform, a program on the host.
+
+        cortex_m_runner(name = "net_runner", model = ":net")
+        # bazel build --platforms=//platforms:cortex_m55 :net_runner
+
+    It reads its inputs from files named on its command line (`--input FILE`, one for each input), writes output i to
+    PREFIX-i.bin (`--output-prefix PREFIX`) and prints what it measured; on a board through semihosting.
+
+    A model that calls an operator without a kernel, or that does not fit the board, is a build error.
+
+    Args:
+      name: of the cc_binary.
+      model: label of a cortex_m_model or cortex_m_program.
+      arena: memory of the board for the arena instead of the first in which it fits.
+      visibility: of the cc_binary.
+      **kwargs: other attributes of cc_binary.
+    """
+    sources = name + "_sources"
+    _runner_sources(
+        name = sources,
+        model = model,
+        arena = arena,
+        board = BOARD_NAME_OR_HOST,
+        tags = ["manual"],
+        visibility = ["//visibility:private"],
+    )
+    native.filegroup(
+        name = name + "_placement",
+        srcs = [sources],
+        output_group = "placement",
+        tags = ["manual"],
+        visibility = ["//visibility:private"],
+    )
+    board_binary(
+        name = name,
+        srcs = ["//cortex_m/runner:embedded.cc", sources],
+        deps = [
+            sources,
+            "//cortex_m/ops:all",
+            "//cortex_m/runner:embedded_deps",
+        ] + kwargs.pop("deps", []),
+        placement = name + "_placement",
+        visibility = visibility,
+        **kwargs
+    )

@@ -1,0 +1,130 @@
+"""Exports a PyTorch model to a .pte for a Cortex-M.
+
+The entry is a function without arguments in a Python file; it returns a `cortex_m.ModelSource`, or a tuple
+(module, example_inputs).
+
+Examples:
+  bazel run //tools:export -- --entry=$PWD/net.py:model --program=$PWD/net.pte
+  bazel run //tools:export -- --entry=$PWD/net.py:model --program=$PWD/net.pte --target=cortex-m4 \\
+      --report=$PWD/net.txt --vectors=$PWD/net_vectors
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from absl import app, flags
+
+FLAGS = flags.FLAGS
+flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
+flags.DEFINE_string("program", None, "The .pte to write.")
+flags.DEFINE_string("target", "cortex-m55", "The core to export for: cortex-m0 to cortex-m85.")
+flags.DEFINE_string("report", None, "Text report to write: what was quantized, what was lowered, what was not and why.")
+flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
+flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
+flags.DEFINE_bool("strict", False, "Fail if an operator would run in float.")
+flags.DEFINE_bool("progress", True, "Say on standard error which step runs.")
+flags.mark_flags_as_required(["entry", "program"])
+
+
+class ExportError(Exception):
+    """One sentence for the person at the terminal."""
+
+
+def _path(text: str) -> Path:
+    """`bazel run` changes the folder; what a person types is relative to where they stand."""
+    return Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), text)
+
+
+def load_entry(text: str):
+    """The function named by FILE.py:FUNCTION."""
+    file, colon, function = text.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        raise ExportError(f"--entry={text}: write it as FILE.py:FUNCTION")
+    path = _path(file)
+    if not path.is_file():
+        raise ExportError(f"--entry={text}: there is no file {path}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, function, None)):
+        raise ExportError(f"--entry={text}: {path.name} has no function {function}")
+    return getattr(module, function)
+
+
+def write_vectors(folder: Path, result) -> None:
+    """Inputs and outputs as raw bytes in memory order, as the device reads and writes them, and what each is."""
+    from cortex_m.host.tensor_bytes import tensor_to_bytes
+
+    folder.mkdir(parents=True, exist_ok=True)
+    index = {}
+    for kind, tensors in (("input", result.inputs), ("expected", result.expected), ("float", result.float_outputs)):
+        index[kind] = []
+        for position, tensor in enumerate(tensors):
+            name = f"{kind}_{position}.bin"
+            (folder / name).write_bytes(tensor_to_bytes(tensor))
+            index[kind].append({"file": name, "shape": list(tensor.shape), "dtype": str(tensor.dtype)})
+    (folder / "vectors.json").write_text(json.dumps(index, indent=1) + "\n")
+
+
+class Progress:
+    """Prints each step as it begins, with the seconds since the start."""
+
+    def __init__(self, enabled: bool):
+        self._enabled, self._start = enabled, time.monotonic()
+
+    def __call__(self, step: str) -> None:
+        if self._enabled:
+            print(f"[{time.monotonic() - self._start:6.1f} s] {step}", file=sys.stderr, flush=True)
+
+
+def export(argv) -> None:
+    if len(argv) > 1:
+        raise ExportError(f"{argv[1]}: arguments are given as flags; see --help")
+    progress = Progress(FLAGS.progress)
+    progress("importing torch")
+    import torch
+
+    from cortex_m.export import ModelSource, export_model
+    from cortex_m.target_config import CortexMTargetConfig
+
+    # The order of float additions, and with it the calibration, must not depend on the machine's number of cores.
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    target = CortexMTargetConfig.from_target_string(FLAGS.target)
+    progress(f"building the model of {FLAGS.entry}")
+    source = load_entry(FLAGS.entry)()
+    if not isinstance(source, ModelSource):
+        if not isinstance(source, tuple) or len(source) != 2:
+            raise ExportError(f"--entry={FLAGS.entry}: returned neither a ModelSource nor (module, example_inputs)")
+        source = ModelSource(*source)
+    result = export_model(source, target, strict=FLAGS.strict, progress=progress)
+
+    program = _path(FLAGS.program)
+    program.write_bytes(result.program)
+    summary = f"SQNR of the outputs against the float model, on the example inputs: {result.sqnr_db:.2f} dB"
+    if FLAGS.report:
+        _path(FLAGS.report).write_text(f"{result.quantizer_report}\n{result.lowering_report}\n{summary}\n")
+    if FLAGS.report_json:
+        report = dict(result.lowering_report.to_json(), target=target.target_string, sqnr_db=result.sqnr_db)
+        _path(FLAGS.report_json).write_text(json.dumps(report, indent=1) + "\n")
+    if FLAGS.vectors:
+        write_vectors(_path(FLAGS.vectors), result)
+    progress(f"wrote {program.name}, {len(result.program):,} bytes; {summary}")
+
+
+def main(argv) -> int:
+    try:
+        export(argv)
+    except (ExportError, ValueError) as error:  # ModelError and a refused target are ValueErrors
+        print(f"export: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    app.run(main)

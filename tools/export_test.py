@@ -1,0 +1,80 @@
+"""The export command as a person runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NET = """
+import torch
+from cortex_m import ModelSource
+
+def small():
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3))
+    return net, (torch.randn(1, 2, 6, 6),)
+
+def wrong_shape():
+    net, inputs = small()
+    return ModelSource(net, inputs, output_shapes=[[1, 10]])
+
+def nothing():
+    return None
+"""
+
+
+def export(*flags: str) -> subprocess.CompletedProcess:
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+    return subprocess.run([sys.executable, "tools/export.py", *flags], capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def net(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("net") / "net.py"
+    path.write_text(NET)
+    return path
+
+
+def test_writes_program_report_and_vectors(net, tmp_path):
+    done = export(
+        f"--entry={net}:small",
+        f"--program={tmp_path}/net.pte",
+        f"--report={tmp_path}/net.txt",
+        f"--report_json={tmp_path}/net.json",
+        f"--vectors={tmp_path}/vectors",
+        "--target=cortex-m4",
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "net.pte").read_bytes()[4:8] == b"ET12"
+    assert "SQNR" in (tmp_path / "net.txt").read_text()
+    report = json.loads((tmp_path / "net.json").read_text())
+    assert report["target"] == "cortex-m4"
+    assert "cortex_m::quantized_conv2d_nhwc" in [row["op"] for row in report["instructions"]]
+    vectors = json.loads((tmp_path / "vectors" / "vectors.json").read_text())
+    assert [entry["shape"] for entry in vectors["expected"]] == [[1, 3]]
+    assert (tmp_path / "vectors" / vectors["input"][0]["file"]).stat().st_size == 4 * 2 * 6 * 6
+    assert "wrote net.pte" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--entry={net}:wrong_shape"], "returns shapes [[1, 3]], but [[1, 10]] is declared"),
+        (["--entry={net}:nothing"], "returned neither a ModelSource nor (module, example_inputs)"),
+        (["--entry={net}:missing"], "has no function missing"),
+        (["--entry={net}"], "write it as FILE.py:FUNCTION"),
+        (["--entry=none.py:small"], "there is no file"),
+        (["--entry={net}:small", "--target=cortex-m99"], "unknown target 'cortex-m99'"),
+        (["--entry={net}:small", "stray"], "stray: arguments are given as flags"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(net, tmp_path, flags, sentence):
+    done = export(*(flag.format(net=net) for flag in flags), f"--program={tmp_path}/net.pte", "--progress=false")
+    assert done.returncode == 1
+    errors = [line for line in done.stderr.splitlines() if line.startswith("export: error: ")]
+    assert len(errors) == 1 and sentence in errors[0]
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "net.pte").exists()
