@@ -116,7 +116,7 @@ def _emit_pool(lowering: Lowering, node: Node, x: Node, source, window: Window, 
         x = emit_pad(lowering.editor, x, pairs, source.zero_point, node, node)
         padding = (0, 0)
     n, c, h, w = x.meta["val"].shape
-    size = library.avg_pool_scratch_size(lowering.target.backend, output_width=sizes[1], channels=c)
+    size = lowering.scratch_size(library.avg_pool_scratch_size, output_width=sizes[1], channels=c)
     return lowering.emit(
         "cortex_m::quantized_avg_pool2d",
         (
@@ -137,7 +137,7 @@ def _emit_ones(lowering: Lowering, node: Node, x: Node, source, result, window: 
         input_nhwc=(n, h, w, c), filter_dims=tuple(ones.shape), output_nhwc=(n, *sizes, c),
         stride=list(window.stride), padding=list(window.padding), dilation=[1, 1],
     )  # fmt: skip
-    size = library.depthwise_conv_scratch_size(lowering.target.backend, depth_multiplier=1, **geometry)
+    size = lowering.scratch_size(library.depthwise_conv_scratch_size, depth_multiplier=1, **geometry)
     return lowering.emit(
         "cortex_m::quantized_depthwise_conv2d",
         (

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Callable, Optional
 
 import torch
 from executorch.exir import memory
@@ -165,6 +165,13 @@ class Lowering:
 
     def int32(self, values: list[int], node: Node, role: str) -> Node:
         return self.constant(torch.tensor(values, dtype=torch.int32), node, role)
+
+    def scratch_size(self, query: Callable[..., int], **geometry: Any) -> int:
+        """What a query of cortex_m.host.library says for the target; refuses what no kernel takes."""
+        try:
+            return query(self.target.backend, **geometry)
+        except ValueError as error:
+            raise Refusal(str(error)) from error
 
     def scratch(self, size: int, node: Node) -> Node:
         """`size` bytes of planned memory, free again after the one call that takes them."""

@@ -34,9 +34,9 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         stride=stride, padding=padding, dilation=dilation,
     )  # fmt: skip
     if depthwise:
-        size = library.depthwise_conv_scratch_size(lowering.target.backend, depth_multiplier=o // c, **geometry)
+        size = lowering.scratch_size(library.depthwise_conv_scratch_size, depth_multiplier=o // c, **geometry)
     else:
-        size = library.convolve_scratch_size(lowering.target.backend, **geometry)
+        size = lowering.scratch_size(library.convolve_scratch_size, **geometry)
     if bias is None:
         bias = torch.zeros(o, dtype=torch.int32)  # 4 bytes a channel; a kernel without bias is one more path to trust
     call = lowering.emit(

@@ -13,13 +13,14 @@ from cortex_m.passes.qparams import QParams
 
 _OUTPUT = QParams(1.0 / 256.0, -128, -128, 127, torch.int8)
 _INTEGER_BITS = 5  # of the scaled differences, as in TensorFlow Lite
+_LONGEST_ROW = 8191  # the sum of this many exponentials still fits the kernel's Q12.19
 
 
 def softmax_parameters(scale: float) -> tuple[int, int, int]:
     """(input_multiplier, input_shift, diff_min) for an input of this scale."""
-    multiplier, shift = quantize_multiplier(min(scale * 2.0 ** (31 - _INTEGER_BITS), 2.0**31 - 1))
-    if shift < 0:
-        raise Refusal(f"its input scale of {scale} is below 2^-26")
+    if not 2.0**-26 <= scale < 16.0:
+        raise Refusal(f"its input scale of {scale} is outside 2^-26 .. 16")
+    multiplier, shift = quantize_multiplier(scale * 2.0 ** (31 - _INTEGER_BITS))
     return multiplier, shift, -math.floor((2**_INTEGER_BITS - 1) * 2.0 ** (31 - _INTEGER_BITS) / 2.0**shift)
 
 
@@ -28,8 +29,8 @@ def lower_softmax(lowering: Lowering, node: Node) -> None:
     x, source = lowering.quantized_input(node, 0)
     result = lowering.quantized_output(node)
     rank = x.meta["val"].dim()
-    if rank == 0:
-        raise Refusal("softmax of a tensor without dimensions has no lowering")
+    if rank == 0 or not 0 < x.meta["val"].shape[node.args[1]] <= _LONGEST_ROW:
+        raise Refusal(f"softmax is lowered over 1 to {_LONGEST_ROW} elements")
     parameters = softmax_parameters(source.scale)
     call = lowering.emit(
         "cortex_m::softmax", (x, node.args[1] % rank, source.zero_point, _OUTPUT.zero_point, *parameters), node
