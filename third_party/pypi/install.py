@@ -37,7 +37,7 @@ def announce(text: str) -> None:
 def pip_install(python: Path, lock: Path, log: Path) -> bool:
     """Installs exactly what `lock` names, by hash, announcing each package; False when pip fails."""
     total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
-    command = [str(python), "-m", "pip", "install", "--require-hashes", "--no-deps", "--only-binary=:all:"]
+    command = [str(python), "-m", "pip", "install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile"]
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "-r", str(lock)]
     found = 0
     with log.open("a") as output, subprocess.Popen(
@@ -75,6 +75,9 @@ def build(environment: Path, lock: Path, lock_cpu: Path, lock_cuda: Path) -> Non
     if not (done and pip_install(python, lock, log)):
         print(*[line for line in log.read_text().splitlines() if "WARNING" not in line][-12:], sep="\n", file=sys.stderr)
         raise SystemExit(f"The Python packages could not be installed; all that pip said is in {log}.")
+    # pip compiles on one core. Some packages carry files for another Python, so the exit status says nothing.
+    announce("compiling to byte code")
+    subprocess.run([python, "-m", "compileall", "-q", "-j", "0", environment / "lib"], stdout=subprocess.DEVNULL)
     (environment / STAMP).touch()
     announce(f"ready after {time.monotonic() - started:.0f} s")
 
