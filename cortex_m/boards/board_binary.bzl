@@ -7,11 +7,13 @@ load(":linker_script.bzl", "linker_script")
 _CORE = "//cortex_m/boards:is_"
 _HOST = _CORE + "host"
 
-# Name of the board, by platform. The host has none; there the value is never used.
-BOARD_NAME = select(dict(
-    {_CORE + core: board["name"] for board in BOARDS.values() for core in board["cores"]},
-    **{"//conditions:default": "mps3_an547"}
-))
+_NAMES = {_CORE + core: board["name"] for board in BOARDS.values() for core in board["cores"]}
+
+# Name of the board, by platform: "" for the host and for cores without a board.
+BOARD_NAME_OR_HOST = select(dict(_NAMES, **{"//conditions:default": ""}))
+
+# The same where a name must be one of a board. The host's value is never used.
+BOARD_NAME = select(dict(_NAMES, **{"//conditions:default": "mps3_an547"}))
 
 # cc_library of the board, by platform.
 BOARD_LIBRARY = select(dict(

@@ -157,7 +157,7 @@ __attribute__((noreturn, used)) static void Report(const Frame* frame, uint32_t 
       !outside && (cfsr & kStackingFailed) == 0 && !(limit_hit && (const uint32_t*)frame == __stack_limit);
   const bool overflow = limit_hit || (const uint32_t*)frame < __stack_limit;
 
-  print_text("fault: ");
+  print_text("\nfault: ");  // whatever the program was printing
   if (overflow) {
     print_text("the stack of ");
     print_decimal((int64_t)platform_stack_size());

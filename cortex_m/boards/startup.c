@@ -142,13 +142,13 @@ const char* platform_name(void) { return BOARD_NAME; }
 
 void abort(void);
 __attribute__((noreturn)) void abort(void) {
-  print_text("fault: abort() was called\n");
+  print_text("\nfault: abort() was called\n");
   platform_exit(kPlatformExitAbort);
 }
 
 void __cxa_pure_virtual(void);
 __attribute__((noreturn)) void __cxa_pure_virtual(void) {
-  print_text("fault: a pure virtual function was called\n");
+  print_text("\nfault: a pure virtual function was called\n");
   platform_exit(kPlatformExitAbort);
 }
 

@@ -90,11 +90,16 @@ def arena_bytes(method: dict[str, Any]) -> int:
     return sum(_align(size) for size in method["planned_bytes"]) + unplanned_bytes(method)
 
 
-def place(board: boards.Board, arena: int, model: int) -> Placement:
+def place(board: boards.Board, arena: int, model: int, arena_memory: str | None = None) -> Placement:
     """The first memories of the board, in its order of preference, with room for `arena` and `model` bytes.
 
+    arena_memory: the one memory that the arena may be in, if it matters.
     Raises Refused, with both sizes, if there is none.
     """
+    if arena_memory not in (None, *board["arena"]):
+        raise Refused(
+            f"board {board['name']} has no memory {arena_memory} for the arena; it has {', '.join(board['arena'])}"
+        )
 
     def room(name: str, beside_model: str | None = None) -> int:
         length = boards.memory(board, name)["length"]
@@ -117,7 +122,8 @@ def place(board: boards.Board, arena: int, model: int) -> Placement:
         )
 
     model_memory = choose("program", board["model"], model)
-    return Placement(choose("arena", board["arena"], arena, model_memory), model_memory)
+    arena_memories = [arena_memory] if arena_memory else board["arena"]
+    return Placement(choose("arena", arena_memories, arena, model_memory), model_memory)
 
 
 def config_header(method: dict[str, Any]) -> str:
@@ -177,6 +183,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--info", required=True, help="what program_info printed")
     parser.add_argument("--kernels", required=True, help="names of the available operators, one a line")
     parser.add_argument("--board", choices=boards.names(), help="the board; none for the host")
+    parser.add_argument("--arena", help="memory of the board for the arena; if not given the first in which it fits")
     parser.add_argument("--report", help="the exporter's report, JSON")
     parser.add_argument("--method", help="name of the method; the first one if not given")
     parser.add_argument("--name", default="the program", help="what error messages call the program")
@@ -192,7 +199,8 @@ def main(argv: list[str] | None = None) -> int:
         check_kernels(method, available, report)
         placement = ""
         if options.board:
-            placement = place(boards.load(options.board), arena_bytes(method), info["file_bytes"]).linker_script()
+            board = boards.load(options.board)
+            placement = place(board, arena_bytes(method), info["file_bytes"], options.arena).linker_script()
     except Refused as error:
         print(f"error: {options.name}: {error}", file=sys.stderr)
         return 1

@@ -76,10 +76,10 @@ def run(
     that semihosting cannot pass on.
     """
     table = boards.load(board)
-    elf = Path(elf).resolve()
+    elf = Path(elf).absolute()
     if not elf.is_file():
         raise FileNotFoundError(f"there is no ELF {elf}")
-    cwd = Path(cwd or ".").resolve()
+    cwd = Path(cwd or ".").absolute()
     if simulator == "fvp":
         executable = commands.find_fvp(table)
         command = commands.fvp_command(table, elf, args, executable, cwd, timeout)
