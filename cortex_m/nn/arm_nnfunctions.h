@@ -18,8 +18,9 @@
 
 #include "arm_nn_types.h"
 
-// This library, and not CMSIS-NN: arm_convolve_s8 then runs with any scratch size, if slower below the size asked for.
-#define CORTEX_M_NN_SCRATCH_IS_OPTIONAL 1
+// This library, and not CMSIS-NN: arm_convolve_s8 runs with any scratch size, if slower below the size asked for, and every
+// bias may be null.
+#define CORTEX_M_NN 1
 
 #ifdef __cplusplus
 extern "C" {

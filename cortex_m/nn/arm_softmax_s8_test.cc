@@ -46,7 +46,7 @@ class Reference {
   static std::vector<int8_t> Row(const std::vector<int8_t>& x, int32_t multiplier, int32_t shift, int32_t diff_min) {
     int max = -128;
     for (int8_t value : x) max = std::max<int>(max, value);
-    const auto exp_of = [&](int diff) { return Exp(Multiply(int64_t{diff} << shift, multiplier)); };
+    const auto exp_of = [&](int diff) { return Exp(Multiply(diff * (int64_t{1} << shift), multiplier)); };
     int64_t sum = 0;
     for (int8_t value : x) {
       if (value - max >= diff_min) sum += DivideHalvesAway(exp_of(value - max), 12);

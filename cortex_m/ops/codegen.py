@@ -1,0 +1,131 @@
+"""Writes the C++ that follows from operators.yaml: declarations, and the kernel table of a runner.
+
+    codegen.py --operators_yaml=operators.yaml --declarations=operators.h
+    codegen.py --operators_yaml=operators.yaml --available=available.txt
+    codegen.py --operators_yaml=operators.yaml --registration=kernels.cc --ops=cortex_m::quantized_add.out,cortex_m::pad.out
+    codegen.py --operators_yaml=operators.yaml --registration=kernels.cc --ops_file=kernels.txt
+
+`--available` lists the names of all operators, one a line, as they stand in a program; `--ops_file` is such a list. An
+operator that operators.yaml does not have is one sentence on stderr and exit status 1.
+"""
+
+import pathlib
+import re
+
+import yaml
+from absl import app, flags
+from torchgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Type  # does not import torch
+
+_OPERATORS_YAML = flags.DEFINE_string("operators_yaml", None, "The schemas.", required=True)
+_DECLARATIONS = flags.DEFINE_string("declarations", None, "Header to write: one C++ declaration an operator.")
+_AVAILABLE = flags.DEFINE_string("available", None, "List to write: the name of each operator in a program.")
+_REGISTRATION = flags.DEFINE_string("registration", None, "Source to write: LinkedKernels() with the operators asked for.")
+_OPS = flags.DEFINE_list("ops", [], "Operators for --registration, as in a program: namespace::name.out")
+_OPS_FILE = flags.DEFINE_string("ops_file", None, "File that names more of them, one a line.")
+
+_NAMESPACE = "cortex_m"
+_MADE_BY = "// Made from operators.yaml by codegen.py.\n"
+
+# cortex_m/runtime/boxed.h has the C++ side of this table.
+_SCALARS = {
+    BaseTy.Tensor: "const Tensor&",
+    BaseTy.int: "int64_t",
+    BaseTy.float: "double",
+    BaseTy.bool: "bool",
+    BaseTy.ScalarType: "ScalarType",
+}
+_OPTIONALS = {BaseTy.Tensor: "const Tensor*", BaseTy.int: "const int64_t*", BaseTy.float: "const double*"}
+_LISTS = {BaseTy.int: "IntList", BaseTy.Tensor: "Span<const Tensor>"}
+
+
+class CodegenError(Exception):
+    """What is asked for cannot be generated; the message is one sentence."""
+
+
+def read_schemas(path: str) -> dict[str, FunctionSchema]:
+    """The functional schema of each operator, by its name, in the order of the file."""
+    schemas = {}
+    for entry in yaml.safe_load(pathlib.Path(path).read_text()):
+        schema = FunctionSchema.parse(entry["func"])
+        name = str(schema.name.name)
+        if name in schemas:
+            raise CodegenError(f"{path} has two schemas of {name}.")
+        schemas[name] = schema
+    return schemas
+
+
+def program_name(name: str) -> str:
+    """How a program calls the operator: always the out variant."""
+    return f"{_NAMESPACE}::{name}.out"
+
+
+def cpp_type(argument: Argument) -> str:
+    """The C++ parameter type of an argument of a functional schema."""
+    # What a kernel writes to must not be a constant; the executor checks that for a Tensor&.
+    if re.fullmatch(r"(.*_)?scratch", argument.name):
+        return "Tensor&"
+    kind: Type = argument.type
+    if isinstance(kind, BaseType) and kind.name in _SCALARS:
+        return _SCALARS[kind.name]
+    if isinstance(kind, OptionalType) and isinstance(kind.elem, BaseType) and kind.elem.name in _OPTIONALS:
+        return _OPTIONALS[kind.elem.name]
+    if isinstance(kind, ListType) and isinstance(kind.elem, BaseType) and kind.elem.name in _LISTS:
+        return _LISTS[kind.elem.name]
+    raise CodegenError(f"Argument {argument.name} has the type {kind}, for which there is no C++ parameter.")
+
+
+def declaration(name: str, schema: FunctionSchema) -> str:
+    parameters = [f"{cpp_type(argument)} {argument.name}" for argument in schema.arguments.flat_all]
+    return f"Status {name}_out(KernelContext& context, {', '.join(parameters)}, const Tensor& out);"
+
+
+def declarations(schemas: dict[str, FunctionSchema]) -> str:
+    """operators.h: each operator's declaration, its schema as a comment."""
+    lines = [_MADE_BY, "#ifndef CORTEX_M_OPS_OPERATORS_H_", "#define CORTEX_M_OPS_OPERATORS_H_", ""]
+    lines += ['#include "cortex_m/runtime/kernel.h"', "", "namespace cortex_m::ops {"]
+    for name, schema in schemas.items():
+        lines += ["", f"// {schema}", declaration(name, schema)]
+    lines += ["", "}  // namespace cortex_m::ops", "", "#endif  // CORTEX_M_OPS_OPERATORS_H_"]
+    return "\n".join(lines) + "\n"
+
+
+def registration(schemas: dict[str, FunctionSchema], ops: list[str]) -> str:
+    """A source that defines LinkedKernels() (cortex_m/runner/kernels.h) with exactly these operators, once each."""
+    by_program_name = {program_name(name): name for name in schemas}
+    wanted = sorted(set(ops))
+    missing = [op for op in wanted if op not in by_program_name]
+    if missing:
+        raise CodegenError(f"There is no kernel for {', '.join(missing)}.")
+    lines = [_MADE_BY, '#include "cortex_m/ops/operators.h"', '#include "cortex_m/runtime/boxed.h"', ""]
+    lines += ["namespace cortex_m {", "", "KernelTable LinkedKernels();", ""]
+    if not wanted:
+        lines += ["KernelTable LinkedKernels() { return {}; }"]
+    else:
+        lines += ["namespace {", "constexpr Kernel kKernels[] = {"]
+        lines += [f'    {{"{op}", Boxed<ops::{by_program_name[op]}_out>}},' for op in wanted]
+        lines += ["};", "}  // namespace", ""]
+        lines += ["KernelTable LinkedKernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }"]
+    lines += ["", "}  // namespace cortex_m"]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"Too many arguments: {argv[1]}")
+    try:
+        schemas = read_schemas(_OPERATORS_YAML.value)
+        if _DECLARATIONS.value:
+            pathlib.Path(_DECLARATIONS.value).write_text(declarations(schemas))
+        if _AVAILABLE.value:
+            pathlib.Path(_AVAILABLE.value).write_text("".join(f"{program_name(name)}\n" for name in schemas))
+        if _REGISTRATION.value:
+            ops = list(_OPS.value)
+            if _OPS_FILE.value:
+                ops += pathlib.Path(_OPS_FILE.value).read_text().split()
+            pathlib.Path(_REGISTRATION.value).write_text(registration(schemas, ops))
+    except CodegenError as error:
+        raise SystemExit(f"codegen: {error}") from None
+
+
+if __name__ == "__main__":
+    app.run(main)
