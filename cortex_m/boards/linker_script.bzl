@@ -37,7 +37,7 @@ def _linker_script_impl(ctx):
             "{STACK_BYTES}": str(ctx.attr.stack_bytes or board["stack_bytes"]),
         },
     )
-    return [DefaultInfo(files = depset([script]))]
+    return [DefaultInfo(files = depset([script]), runfiles = ctx.runfiles([script]))]
 
 linker_script = rule(
     implementation = _linker_script_impl,
