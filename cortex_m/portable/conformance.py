@@ -73,7 +73,7 @@ def check(name: str, reference, *args, layouts: bool = True, tolerance=None, out
         for index, (got, want) in enumerate(zip(actual, expected, strict=True)):
             what = f"{name} result {index}, layouts {in_variant} {out_variant}"
             if tolerance is None or not want.is_floating_point():
-                assert kernel_library.same_bits(got, want.contiguous()), f"{what}:\n{got}\n{want}"
+                assert kernel_library.same_bits(got, want.contiguous()), f"{what}: {_first_difference(got, want)}"
             else:
                 _close(got, want, tolerance, what)
 
@@ -81,10 +81,21 @@ def check(name: str, reference, *args, layouts: bool = True, tolerance=None, out
 def _close(got: torch.Tensor, want: torch.Tensor, tolerance, what: str) -> None:
     assert got.shape == want.shape and got.dtype == want.dtype, what
     finite = want.isfinite()
-    assert kernel_library.same_bits(got[~finite], want[~finite]), f"{what}: infinities and NaNs differ\n{got}\n{want}"
+    special = _first_difference(got[~finite], want[~finite])
+    assert kernel_library.same_bits(got[~finite], want[~finite]), f"{what}: infinities or NaNs differ: {special}"
     allowed = tolerance(want) if callable(tolerance) else tolerance
     error = (got.double() - want.double()).abs()
-    assert bool((error <= allowed)[finite].all()), f"{what}: largest error {error[finite].max()}\n{got}\n{want}"
+    wrong = ~(error <= allowed) & finite
+    assert not bool(wrong.any()), f"{what}: {_first_difference(got[wrong], want[wrong])}"
+
+
+def _first_difference(got: torch.Tensor, want: torch.Tensor) -> str:
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype} {tuple(got.shape)} instead of {want.dtype} {tuple(want.shape)}"
+    for index, (one, other) in enumerate(zip(got.reshape(-1), want.reshape(-1), strict=True)):
+        if not kernel_library.same_bits(one, other):
+            return f"element {index} is {one.item()!r} instead of {other.item()!r}"
+    return "no difference"
 
 
 def ulp(count: float, floor: float = 0.0):

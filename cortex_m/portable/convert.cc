@@ -121,6 +121,7 @@ int64_t LoadInt(const Tensor& tensor, ptrdiff_t offset) {
 bool Fits(const Scalar& scalar, ScalarType type) {
   if (IsFloat(type) || type == ScalarType::kBool) return true;
   const int64_t value = ScalarAs<int64_t>(scalar);
+  if (type == ScalarType::kByte) return value >= -255 && value <= 255;
   int64_t wrapped = value;
   Wrap(type, &wrapped, 1);
   return wrapped == value;

@@ -57,7 +57,8 @@ inline Scalar IntScalar(int64_t number) {
 
 // A Python number as the 1, 2, 4 or 8 bytes of an element of `type`; false if the number is outside of its range.
 bool ScalarToElement(const Scalar& scalar, ScalarType type, uint64_t& element);
-// Whether `scalar` survives the conversion to `type`, by PyTorch's measure: integers by range, floats always.
+// Whether `scalar` may be converted to `type`, by PyTorch's measure: integers by range (of uint8 the negatives too, which wrap
+// around), floats always.
 bool Fits(const Scalar& scalar, ScalarType type);
 
 }  // namespace cortex_m::portable

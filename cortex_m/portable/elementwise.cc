@@ -36,7 +36,9 @@ const char* Run(LaneFunction<Lane> function, const Job& job, Tensor& out) {
   for (int k = 0; k < job.count; ++k) {
     const Tensor* tensor = job.sources[k].tensor;
     if (tensor == nullptr) {
-      Lane value = ScalarAs<Lane>(job.operands[k].scalar());
+      const Scalar& scalar = job.operands[k].scalar();
+      Lane value = ScalarAs<Lane>(scalar);
+      if (job.common == ScalarType::kBool && scalar.tag == Tag::kDouble) value = scalar.as_double != 0;
       Wrap(job.common, &value, 1);
       for (Lane& element : buffers[k]) element = value;
       in[k] = buffers[k];

@@ -4,6 +4,7 @@
 #include "cortex_m/portable/check.h"
 #include "cortex_m/portable/convert.h"
 #include "cortex_m/portable/declarations.h"
+#include "cortex_m/portable/strided_convert.h"
 #include "cortex_m/portable/strided_copy.h"
 
 namespace cortex_m {
@@ -51,15 +52,13 @@ Status aten::fill_Tensor_out(KernelContext&, const Tensor& self, const Tensor& v
   CORTEX_M_RETURN_IF_ERROR(CheckAll({&self, &value, &out}));
   if (value.rank != 0) return Refuse("the value must be a tensor without dimensions");
   if (self.dtype != out.dtype) return Refuse("the out tensor has another element type than self");
-  Scalar scalar = IntScalar(0);
-  if (IsFloat(value.dtype)) {
-    scalar.tag = Tag::kDouble;
-    scalar.as_double = LoadFloat(value, 0);
-  } else {
-    scalar.as_int = LoadInt(value, 0);
-  }
   if (!SameSizes(self, out)) return Refuse(kWrongOutSizes);
-  return FillWith(scalar, out);
+  int32_t strides[kMaxRank];
+  StridesOf(out, strides);
+  Loops loops(2);
+  for (int i = 0; i < out.rank; ++i) loops.Add(out.sizes[i], {strides[i], 0});
+  ConvertStrided(loops, out.data, out.dtype, value.data, value.dtype);
+  return Status();
 }
 Status aten::scalar_tensor_out(KernelContext&, Scalar s, Tensor& out) {
   if (out.rank != 0) return Refuse(kWrongOutSizes);

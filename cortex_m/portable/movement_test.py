@@ -268,8 +268,6 @@ def test_gather_and_scatter(dtype):
 @ALL
 def test_filled(dtype):
     for value in [0, 1, -3, 2.5, True]:
-        if dtype in (torch.uint8,) and value == -3:
-            continue
         check("aten::full.out", lambda size, value: torch.full(size, value, dtype=dtype), [2, 3, 2], value)
         check("aten::full_like.out", lambda x, value: torch.full_like(x, value), make((2, 3), dtype), value)
         check("aten::scalar_tensor.out", lambda value: torch.scalar_tensor(value, dtype=dtype), value)
