@@ -21,15 +21,19 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   if (upscale_dims != NULL) {
     return ARM_CMSIS_NN_NO_IMPL_ERROR;
   }
-  const int32_t needed = cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, filter_dims);
+  const int32_t needed = cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, input_dims, filter_dims);
   if (ctx == NULL || ctx->buf == NULL || needed < 0 || ctx->size < needed) {
     // A program exported for another library or core may bring less scratch than this one asks for.
     cortex_m_nn_convolve_direct_scalar(&call);
     return ARM_CMSIS_NN_SUCCESS;
   }
-  if ((uintptr_t)ctx->buf % sizeof(int16_t) != 0) {
+  if ((uintptr_t)ctx->buf % sizeof(int32_t) != 0) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_convolve_columns_mve(&call, ctx->buf);
+#else
   cortex_m_nn_convolve_columns_scalar(&call, (int16_t *)ctx->buf);
+#endif
   return ARM_CMSIS_NN_SUCCESS;
 }

@@ -57,7 +57,8 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
                                     int8_t *output_data);
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims);
 
-// 1x1 kernel, no padding, one group, any stride; the last window must lie inside the input. No scratch: ctx may be null.
+// 1x1 kernel, no padding, one group, any stride; the last window must lie inside the input. ctx may be null,
+// which is slower where arm_convolve_wrapper_s8 would ask for scratch.
 arm_cmsis_nn_status arm_convolve_1x1_s8(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                         const cmsis_nn_per_channel_quant_params *quant_params,
                                         const cmsis_nn_dims *input_dims, const int8_t *input_data,

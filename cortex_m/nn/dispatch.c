@@ -4,13 +4,30 @@
 
 static const cortex_m_nn_plan kNone = {CORTEX_M_NN_VARIANT_NONE, -1};
 
-int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_dims *filter_dims) {
-  (void)isa;  // the scalar variant serves all of them today
-  if (!cortex_m_nn_dims_are_valid(filter_dims)) {
+// cortex_m_nn_convolve_columns_mve: parameters (48 bytes) and sums (32) of each block of four output channels, three columns,
+// and copies of the rows of weights that it may not read beyond their end.
+static int64_t columns_bytes_mve(int64_t depth, int64_t channels) {
+  const int64_t blocks = (channels + 3) / 4;
+  const int64_t padded = (depth + 15) / 16 * 16;
+  int64_t copied = 4;
+  if (depth < 16) {
+    copied += (16 / depth + 3) / 4 * 4;
+  } else if (depth % 16 == 0 && channels % 4 == 0) {
+    copied = 0;
+  }
+  const int64_t columns = padded <= 496 ? 496 : 2 * padded;
+  return blocks * (48 + 32) + columns + (1 + copied) * padded + 16;
+}
+
+int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_dims *input_dims,
+                                           const cmsis_nn_dims *filter_dims) {
+  if (!cortex_m_nn_dims_are_valid(filter_dims) || input_dims->c < filter_dims->c) {
     return -1;
   }
   const int64_t depth = (int64_t)filter_dims->h * filter_dims->w * filter_dims->c;
-  const int64_t bytes = 2 * depth * (int64_t)sizeof(int16_t);
+  const int64_t bytes = isa == CORTEX_M_NN_ISA_MVE
+                            ? columns_bytes_mve(depth, filter_dims->n / (input_dims->c / filter_dims->c))
+                            : 2 * depth * (int64_t)sizeof(int16_t);
   return bytes > INT32_MAX ? -1 : (int32_t)bytes;
 }
 
@@ -21,16 +38,17 @@ cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_n
       !cortex_m_nn_dims_are_valid(output_dims)) {
     return kNone;
   }
-  if (filter_dims->h == 1 && filter_dims->w == 1 && filter_dims->c == input_dims->c && conv_params->padding.h == 0 &&
+  if (isa != CORTEX_M_NN_ISA_MVE && filter_dims->h == 1 && filter_dims->w == 1 && filter_dims->c == input_dims->c && conv_params->padding.h == 0 &&
       conv_params->padding.w == 0) {
     const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_1X1_SCALAR, 0};
     return plan;
   }
-  const int32_t bytes = cortex_m_nn_convolve_columns_bytes(isa, filter_dims);
+  const int32_t bytes = cortex_m_nn_convolve_columns_bytes(isa, input_dims, filter_dims);
   if (bytes < 0) {
     return kNone;
   }
-  const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR, bytes};
+  const cortex_m_nn_plan plan = {
+      isa == CORTEX_M_NN_ISA_MVE ? CORTEX_M_NN_CONVOLVE_COLUMNS_MVE : CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR, bytes};
   return plan;
 }
 

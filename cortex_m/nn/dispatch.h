@@ -17,6 +17,7 @@ typedef enum {
   CORTEX_M_NN_CONVOLVE_1X1_SCALAR = 1,         // reads the input in place
   CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR = 2,     // im2col, two columns of int16 at a time
   CORTEX_M_NN_DEPTHWISE_SCALAR = 3,
+  CORTEX_M_NN_CONVOLVE_COLUMNS_MVE = 4,        // im2col, two columns of int8 at a time; 1x1 too
 } cortex_m_nn_variant;
 
 typedef struct {
@@ -29,7 +30,8 @@ cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_n
                                               const cmsis_nn_dims *output_dims);
 
 // For arm_convolve_s8 called directly, where 1x1 is no special case.
-int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_dims *filter_dims);
+int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_dims *input_dims,
+                                           const cmsis_nn_dims *filter_dims);
 
 cortex_m_nn_plan cortex_m_nn_plan_depthwise_conv_s8(cortex_m_nn_isa isa, const cmsis_nn_dw_conv_params *dw_conv_params,
                                                     const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,

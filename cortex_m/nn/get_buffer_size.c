@@ -23,8 +23,7 @@ int32_t arm_convolve_wrapper_s8_get_buffer_size_dsp(const cmsis_nn_conv_params *
 }
 
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
-  (void)input_dims;
-  return cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, filter_dims);
+  return cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, input_dims, filter_dims);
 }
 
 int32_t arm_convolve_1x1_s8_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {

@@ -9,11 +9,18 @@ typedef enum {
   CORTEX_M_NN_ISA_SCALAR = 2,  // anything else, the host included
 } cortex_m_nn_isa;
 
+// Of these two at most one is 1: a core with MVE runs the MVE variants, though it has the DSP instructions too.
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#define CORTEX_M_NN_MVE 1
+#define CORTEX_M_NN_DSP 0
 #define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_MVE
 #elif defined(__ARM_FEATURE_DSP) && (__ARM_FEATURE_DSP == 1)
+#define CORTEX_M_NN_MVE 0
+#define CORTEX_M_NN_DSP 1
 #define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_DSP
 #else
+#define CORTEX_M_NN_MVE 0
+#define CORTEX_M_NN_DSP 0
 #define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_SCALAR
 #endif
 
