@@ -11,9 +11,11 @@ Examples:
 
 import importlib.util
 import json
+import logging
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 from absl import app, flags
@@ -71,6 +73,18 @@ def write_vectors(folder: Path, result) -> None:
     (folder / "vectors.json").write_text(json.dumps(index, indent=1) + "\n")
 
 
+def hush() -> None:
+    """Keeps what torch and torchao say of this machine, CUDA extensions and the like, off the terminal."""
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore", DeprecationWarning)
+    warnings.simplefilter("ignore", FutureWarning)
+
+
+def relative(report: str) -> str:
+    """A report with the paths of source lines relative to the current folder, so that it is the same in every clone."""
+    return report.replace(f"{Path.cwd()}/", "")
+
+
 class Progress:
     """Prints each step as it begins, with the seconds since the start."""
 
@@ -87,6 +101,7 @@ def export(argv) -> None:
         raise ExportError(f"{argv[1]}: arguments are given as flags; see --help")
     progress = Progress(FLAGS.progress)
     progress("importing torch")
+    hush()
     import torch
 
     from cortex_m.export import ModelSource, export_model
@@ -108,10 +123,11 @@ def export(argv) -> None:
     program.write_bytes(result.program)
     summary = f"SQNR of the outputs against the float model, on the example inputs: {result.sqnr_db:.2f} dB"
     if FLAGS.report:
-        _path(FLAGS.report).write_text(f"{result.quantizer_report}\n{result.lowering_report}\n{summary}\n")
+        text = f"{result.quantizer_report}\n{result.lowering_report}\n{summary}\n"
+        _path(FLAGS.report).write_text(relative(text))
     if FLAGS.report_json:
         report = dict(result.lowering_report.to_json(), target=target.target_string, sqnr_db=result.sqnr_db)
-        _path(FLAGS.report_json).write_text(json.dumps(report, indent=1) + "\n")
+        _path(FLAGS.report_json).write_text(relative(json.dumps(report, indent=1)) + "\n")
     if FLAGS.vectors:
         write_vectors(_path(FLAGS.vectors), result)
     progress(f"wrote {program.name}, {len(result.program):,} bytes; {summary}")

@@ -1,5 +1,6 @@
 """cortex_m_model: a PyTorch model, exported to a .pte by a cacheable action."""
 
+load(":exporter.bzl", "TRANSITION_ATTRS", "to_exporter")
 load(":python_action.bzl", "PYTHON_ATTRS", "run_python")
 
 CortexMModelInfo = provider(
@@ -12,16 +13,17 @@ CortexMModelInfo = provider(
     },
 )
 
-def _cortex_m_model_impl(ctx):
-    program = ctx.actions.declare_file(ctx.label.name + ".pte")
-    report_text = ctx.actions.declare_file(ctx.label.name + ".report.txt")
-    report = ctx.actions.declare_file(ctx.label.name + ".report.json")
-    vectors = ctx.actions.declare_directory(ctx.label.name + ".vectors")
+def _export_impl(ctx):
+    name = ctx.attr.output
+    program = ctx.actions.declare_file(name + ".pte")
+    report_text = ctx.actions.declare_file(name + ".report.txt")
+    report = ctx.actions.declare_file(name + ".report.json")
+    vectors = ctx.actions.declare_directory(name + ".vectors")
     run_python(
         ctx,
         main = ctx.file._export,
         deps = ctx.attr.deps + [ctx.attr._export_library],
-        inputs = [ctx.file.module, ctx.file._nn_library] + ctx.files.data,
+        inputs = [ctx.file.module] + ctx.files.data,
         outputs = [program, report_text, report, vectors],
         arguments = [
             "--entry=%s:%s" % (ctx.file.module.path, ctx.attr.entry),
@@ -43,31 +45,76 @@ def _cortex_m_model_impl(ctx):
         CortexMModelInfo(program = program, report = report, vectors = vectors, target = ctx.attr.target),
     ]
 
-cortex_m_model = rule(
-    implementation = _cortex_m_model_impl,
-    doc = """Exports a PyTorch model: quantize, lower, serialise, predict.
-
-Outputs NAME.pte; with --output_groups=report also NAME.report.txt and NAME.report.json; with --output_groups=vectors
-the folder NAME.vectors with the example inputs and the outputs that every core must give for them, bit for bit.""",
+_export = rule(
+    implementation = _export_impl,
     attrs = dict(PYTHON_ATTRS, **{
-        "module": attr.label(
-            allow_single_file = [".py"],
-            mandatory = True,
-            doc = "Python file with the entry function.",
-        ),
-        "entry": attr.string(
-            default = "model",
-            doc = "Function without arguments that returns a cortex_m.ModelSource or (module, example_inputs).",
-        ),
-        "deps": attr.label_list(providers = [PyInfo], doc = "Python libraries that the module imports."),
-        "data": attr.label_list(allow_files = True, doc = "Files that the module reads."),
-        "target": attr.string(default = "cortex-m55", doc = "The core, cortex-m0 to cortex-m85."),
-        "strict": attr.bool(default = True, doc = "Fail if an operator would run in float; the error names node and line."),
+        "output": attr.string(mandatory = True),
+        "module": attr.label(allow_single_file = [".py"], mandatory = True),
+        "entry": attr.string(),
+        "deps": attr.label_list(providers = [PyInfo]),
+        "data": attr.label_list(allow_files = True),
+        "target": attr.string(),
+        "strict": attr.bool(),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
-        "_nn_library": attr.label(default = "//cortex_m/nn:libcortex_m_nn.so", allow_single_file = True, cfg = "exec"),
+        "_nn_library": attr.label(default = "//cortex_m/nn:libcortex_m_nn.so", allow_single_file = True),
     }),
 )
+
+def _model_impl(ctx):
+    export = ctx.attr.export[0]
+    return [export[DefaultInfo], export[OutputGroupInfo], export[CortexMModelInfo]]
+
+_model = rule(
+    implementation = _model_impl,
+    attrs = dict(
+        TRANSITION_ATTRS,
+        export = attr.label(mandatory = True, cfg = to_exporter, providers = [CortexMModelInfo]),
+    ),
+)
+
+def cortex_m_model(
+        name,
+        module,
+        entry = "model",
+        deps = [],
+        data = [],
+        target = "cortex-m55",
+        strict = True,
+        visibility = None,
+        tags = [],
+        testonly = False):
+    """Exports a PyTorch model: quantize, lower, serialise, predict.
+
+    Outputs NAME.pte; with --output_groups=report also NAME.report.txt and NAME.report.json; with --output_groups=vectors
+    the folder NAME.vectors with the example inputs and the outputs that every core must give for them, bit for bit.
+
+    Args:
+      name: of the model.
+      module: Python file with the entry function.
+      entry: function without arguments that returns a cortex_m.ModelSource or (module, example_inputs).
+      deps: py_library targets that the module imports.
+      data: files that the module reads.
+      target: the core, "cortex-m0" to "cortex-m85".
+      strict: fail if an operator would run in float; the error names node, reason and source line.
+      visibility: of the model.
+      tags: of the model.
+      testonly: of the model.
+    """
+    _export(
+        name = name + "_export",
+        output = name,
+        module = module,
+        entry = entry,
+        deps = deps,
+        data = data,
+        target = target,
+        strict = strict,
+        tags = ["manual"],
+        testonly = testonly,
+        visibility = ["//visibility:private"],
+    )
+    _model(name = name, export = name + "_export", visibility = visibility, tags = tags, testonly = testonly)
 
 def _cortex_m_program_impl(ctx):
     return [

@@ -1,6 +1,7 @@
 """cortex_m_runner: a model linked into an ELF, or into a host program, with buffers of exactly the size it needs."""
 
 load("//cortex_m/boards:board_binary.bzl", "BOARD_NAME_OR_HOST", "board_binary")
+load(":exporter.bzl", "TRANSITION_ATTRS", "to_exporter")
 load(":model.bzl", "CortexMModelInfo")
 load(":python_action.bzl", "PYTHON_ATTRS", "run_python")
 
@@ -9,8 +10,8 @@ def _program_info(ctx, program):
     info = ctx.actions.declare_file(ctx.label.name + "/program_info.json")
     ctx.actions.run_shell(
         command = '"$1" "$2" > "$3"',
-        arguments = [ctx.executable._program_info.path, program.path, info.path],
-        tools = [ctx.executable._program_info],
+        arguments = [ctx.file._program_info.path, program.path, info.path],
+        tools = [ctx.file._program_info],
         inputs = [program],
         outputs = [info],
         mnemonic = "CortexMProgramInfo",
@@ -21,9 +22,8 @@ def _program_info(ctx, program):
 def _runner_sources_impl(ctx):
     model = ctx.attr.model[CortexMModelInfo]
     info = _program_info(ctx, model.program)
-    declare = lambda name: ctx.actions.declare_file(ctx.label.name + "/" + name)
     config, kernels, selected, placement, embed = [
-        declare(name)
+        ctx.actions.declare_file(ctx.label.name + "/" + name)
         for name in ["model_config.h", "kernels.cc", "kernels.txt", "placement.ld", "model.S"]
     ]
     arguments = [
@@ -82,11 +82,15 @@ def _runner_sources_impl(ctx):
 _runner_sources = rule(
     implementation = _runner_sources_impl,
     doc = "Generates the sources of a runner of one model: buffers, kernel table, the embedded program, its placement.",
-    attrs = dict(PYTHON_ATTRS, **{
+    attrs = dict(dict(PYTHON_ATTRS, **TRANSITION_ATTRS), **{
         "model": attr.label(mandatory = True, providers = [CortexMModelInfo]),
         "board": attr.string(doc = "Name in //cortex_m/boards; empty for the host."),
         "arena": attr.string(doc = "Memory of the board for the arena; empty for the first in which it fits."),
-        "_program_info": attr.label(default = "//cortex_m/runtime:program_info", executable = True, cfg = "exec"),
+        "_program_info": attr.label(
+            default = "//cortex_m/runtime:program_info",
+            allow_single_file = True,
+            cfg = to_exporter,
+        ),
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
         "_available": attr.label(default = "//cortex_m/ops:available", allow_single_file = True),
