@@ -4,6 +4,8 @@
     pytest_test(name = "observer_test", srcs = ["observer_test.py"], deps = [":observer"])
 """
 
+load("//platforms:compatible.bzl", "HOST_ONLY")
+
 def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], **kwargs):
     """A test whose `srcs` are files for pytest; torch, numpy and the other locked packages need no `deps`.
 
@@ -27,6 +29,7 @@ def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], **
         data = data,
         python_version = "PY3",
         size = size,
+        target_compatible_with = HOST_ONLY,
         deps = deps,
         **kwargs
     )
