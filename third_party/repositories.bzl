@@ -8,9 +8,13 @@ load("//third_party/pypi:repository.bzl", "pypi_repository")
 load("//toolchains/arm_none_eabi:repository.bzl", "arm_none_eabi_repository")
 load("//toolchains/simulator:repositories.bzl", "fvp_repository", "qemu_repository")
 
-def cortex_m_repositories():
-    """Declares all external repositories; each is fetched only when a target depends on it."""
-    bazel_shims()
+def cortex_m_repositories(bazel_folders):
+    """Declares all external repositories; each is fetched only when a target depends on it.
+
+    Args:
+      bazel_folders: FOLDERS of @bazel_installation.
+    """
+    bazel_shims(bazel_folders)
     arm_none_eabi_repository(name = "arm_none_eabi")
     cmsis_nn_repository(name = "cmsis_nn")
     flatbuffers_repository(name = "flatbuffers")

@@ -1,8 +1,7 @@
-"""Keeps a Bazel 4 offline.
+"""Keeps Bazel offline.
 
 Bazel 4 resolves three repositories that it would download from the internet, for rules which it has built in anyway.
-Small local repositories serve instead. A newer Bazel wants other repositories, and where it comes from a distribution
-it brings them; it is left alone.
+Small local repositories serve instead. Bazel 7 wants real rule sets; Debian's brings them as folders.
 """
 
 _CC_RULES = ["cc_binary", "cc_import", "cc_library", "cc_proto_library", "cc_test", "cc_toolchain", "cc_toolchain_suite", "fdo_prefetch_hints", "fdo_profile", "objc_import", "objc_library"]
@@ -40,11 +39,17 @@ _shim_repository = repository_rule(
     doc = "A repository made of the files written here.",
 )
 
-def bazel_shims():
-    """Declares the repositories that Bazel 4 would otherwise download."""
+def bazel_shims(folders):
+    """Declares the repositories that Bazel itself would otherwise download.
 
-    # Debian's Bazel has no version string, so its age is told by what it has: this function came with Bazel 6.
+    Args:
+      folders: names of repositories and the folders that hold them, as @bazel_installation found them.
+    """
+
+    # Debian's Bazel 4 has no version string, so its age is told by what it has: this function came with Bazel 6.
     if hasattr(native, "package_relative_label"):
-        return
-    for name, files in _FILES.items():
-        _shim_repository(name = name, files = files)
+        for name, path in folders.items():
+            native.local_repository(name = name, path = path)
+    else:
+        for name, files in _FILES.items():
+            _shim_repository(name = name, files = files)
