@@ -1,6 +1,7 @@
 #include "arm_nnfunctions.h"
 #include "checks.h"
 #include "depthwise_conv_s8.h"
+#include "dispatch.h"
 
 static bool is_valid(const cortex_m_nn_depthwise_call *call) {
   const cmsis_nn_dw_conv_params *params = call->params;
@@ -36,13 +37,30 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
                                           const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
                                           const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                           const cmsis_nn_dims *output_dims, int8_t *output_data) {
-  (void)ctx;
   (void)bias_dims;
   const cortex_m_nn_depthwise_call call = {dw_conv_params, quant_params, input_dims,  input_data, filter_dims,
                                            filter_data,    bias_data,    output_dims, output_data};
   if (!is_valid(&call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_MVE
+  const cortex_m_nn_plan plan =
+      cortex_m_nn_plan_depthwise_conv_s8(CORTEX_M_NN_ISA_MVE, dw_conv_params, input_dims, filter_dims, output_dims);
+  if (plan.variant == CORTEX_M_NN_DEPTHWISE_PATCHES_MVE && ctx != NULL && ctx->buf != NULL &&
+      ctx->size >= plan.scratch_bytes) {
+    if ((uintptr_t)ctx->buf % sizeof(int32_t) != 0) {
+      return ARM_CMSIS_NN_ARG_ERROR;
+    }
+    cortex_m_nn_depthwise_conv_patches_mve(&call, ctx->buf);
+    return ARM_CMSIS_NN_SUCCESS;
+  }
+  if (plan.variant != CORTEX_M_NN_DEPTHWISE_SCALAR) {
+    cortex_m_nn_depthwise_conv_lanes_mve(&call);
+    return ARM_CMSIS_NN_SUCCESS;
+  }
+#else
+  (void)ctx;
+#endif
   cortex_m_nn_depthwise_conv_scalar(&call);
   return ARM_CMSIS_NN_SUCCESS;
 }

@@ -17,6 +17,8 @@ arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context *ctx,
                                                                    filter_dims, output_dims);
   switch (plan.variant) {
     case CORTEX_M_NN_DEPTHWISE_SCALAR:
+    case CORTEX_M_NN_DEPTHWISE_PATCHES_MVE:
+    case CORTEX_M_NN_DEPTHWISE_LANES_MVE:
       return arm_depthwise_conv_s8(ctx, dw_conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
                                    bias_dims, bias_data, output_dims, output_data);
     default:

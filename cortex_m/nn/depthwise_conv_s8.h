@@ -20,5 +20,8 @@ typedef struct {
 } cortex_m_nn_depthwise_call;
 
 void cortex_m_nn_depthwise_conv_scalar(const cortex_m_nn_depthwise_call *call);
+// Depth multiplier 1. `patches`: where dispatch.c says so, with its scratch, aligned to 4 bytes.
+void cortex_m_nn_depthwise_conv_patches_mve(const cortex_m_nn_depthwise_call *call, void *scratch);
+void cortex_m_nn_depthwise_conv_lanes_mve(const cortex_m_nn_depthwise_call *call);
 
 #endif  // CORTEX_M_NN_DEPTHWISE_CONV_S8_H_

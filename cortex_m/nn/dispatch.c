@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include "checks.h"
+#include "depthwise_conv_s8_mve.h"
 
 static const cortex_m_nn_plan kNone = {CORTEX_M_NN_VARIANT_NONE, -1};
 
@@ -52,15 +53,33 @@ cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_n
   return plan;
 }
 
+// cortex_m_nn_depthwise_conv_patches_mve pays for its preparations only where each channel has enough outputs.
+static bool patches_pay(const cmsis_nn_dw_conv_params *params, const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+  if (filter->h > 4 || filter->w > 4 || params->dilation.h != 1 || params->dilation.w != 1) {
+    return false;
+  }
+  if (cortex_m_nn_depthwise_four_of_a_patch(params, filter, output)) {
+    return output->h * output->w >= 25;
+  }
+  return output->w >= 4 && output->h * output->w >= 25 && params->stride.w <= 4;
+}
+
 cortex_m_nn_plan cortex_m_nn_plan_depthwise_conv_s8(cortex_m_nn_isa isa, const cmsis_nn_dw_conv_params *dw_conv_params,
                                                     const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                                     const cmsis_nn_dims *output_dims) {
-  (void)isa;
-  (void)dw_conv_params;
   if (!cortex_m_nn_dims_are_valid(input_dims) || !cortex_m_nn_dims_are_valid(filter_dims) ||
       !cortex_m_nn_dims_are_valid(output_dims)) {
     return kNone;
   }
-  const cortex_m_nn_plan plan = {CORTEX_M_NN_DEPTHWISE_SCALAR, 0};
+  cortex_m_nn_plan plan = {CORTEX_M_NN_DEPTHWISE_SCALAR, 0};
+  if (isa == CORTEX_M_NN_ISA_MVE && dw_conv_params->ch_mult == 1) {
+    plan.variant = CORTEX_M_NN_DEPTHWISE_LANES_MVE;
+    if (patches_pay(dw_conv_params, filter_dims, output_dims)) {
+      plan.variant = CORTEX_M_NN_DEPTHWISE_PATCHES_MVE;
+      plan.scratch_bytes =
+          CORTEX_M_NN_DEPTHWISE_CHANNELS_BYTES + 16 +
+          cortex_m_nn_depthwise_columns(dw_conv_params, output_dims) * 4 * CORTEX_M_NN_DEPTHWISE_LANES;
+    }
+  }
   return plan;
 }
