@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 
 _GUARD = 64
-_DTYPES = {
+DTYPE_CODES = {
     torch.uint8: 0,
     torch.int8: 1,
     torch.int16: 2,
@@ -28,7 +28,11 @@ _DTYPES = {
     torch.float64: 7,
     torch.bool: 11,
 }
-_MEMORY_FORMATS = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
+MEMORY_FORMAT_CODES = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
+
+
+# Called after each call with (name, [(argument, schema type), ...], outs, out_list, results or None for a refusal).
+recorder = None
 
 
 class KernelError(Exception):
@@ -95,7 +99,7 @@ def overload(name: str):
     return getattr(getattr(getattr(torch.ops, namespace), packet), which or "default")
 
 
-def _bytes_of(tensor: torch.Tensor, order) -> bytes:
+def bytes_of(tensor: torch.Tensor, order) -> bytes:
     flat = tensor.detach().permute(list(order)).contiguous().reshape(-1)
     return flat.numpy().tobytes()
 
@@ -123,15 +127,15 @@ class _Call:
 
     def add_tensor(self, tensor: torch.Tensor) -> None:
         order = dim_order_of(tensor)
-        raw = _bytes_of(tensor, order)
+        raw = bytes_of(tensor, order)
         buffer = _aligned(raw)
         self.inputs.append((buffer, raw))
-        self.add_raw_tensor(_address(buffer), tensor.shape, order, _DTYPES[tensor.dtype], True)
+        self.add_raw_tensor(_address(buffer), tensor.shape, order, DTYPE_CODES[tensor.dtype], True)
 
     def add_writable(self, tensor: torch.Tensor) -> ctypes.Array:
         order = dim_order_of(tensor)
-        buffer = _aligned(_bytes_of(tensor, order))
-        self.add_raw_tensor(_address(buffer), tensor.shape, order, _DTYPES[tensor.dtype], False)
+        buffer = _aligned(bytes_of(tensor, order))
+        self.add_raw_tensor(_address(buffer), tensor.shape, order, DTYPE_CODES[tensor.dtype], False)
         return buffer
 
     def add(self, value, type_: str) -> None:
@@ -141,9 +145,9 @@ class _Call:
         elif isinstance(value, torch.Tensor):
             self.add_tensor(value)
         elif isinstance(value, torch.dtype):
-            library.portable_add_int(handle, ctypes.c_int64(_DTYPES[value]))
+            library.portable_add_int(handle, ctypes.c_int64(DTYPE_CODES[value]))
         elif isinstance(value, torch.memory_format):
-            library.portable_add_int(handle, ctypes.c_int64(_MEMORY_FORMATS[value]))
+            library.portable_add_int(handle, ctypes.c_int64(MEMORY_FORMAT_CODES[value]))
         elif isinstance(value, str):
             library.portable_add_string(handle, value.encode())
         elif isinstance(value, (list, tuple)):
@@ -213,11 +217,13 @@ def call(name: str, *args, outs: list[Out], out_list: bool = False, **kwargs) ->
     call_ = _Call()
     try:
         buffers: list[ctypes.Array] = []
+        arguments: list = []
         for index, argument in enumerate(schema.arguments):
             if argument.is_out:
                 continue
             if argument.alias_info is not None and argument.alias_info.is_write:
                 buffers.append(call_.add_writable(args[index]))
+                arguments.append((args[index], "Tensor(a!)"))
                 outs = [out_like(args[index])]
                 continue
             if index < len(args):
@@ -227,7 +233,8 @@ def call(name: str, *args, outs: list[Out], out_list: bool = False, **kwargs) ->
             else:
                 assert argument.has_default_value(), f"{name}: {argument.name} is missing"
                 value = argument.default_value
-            call_.add(value, str(argument.type))
+            arguments.append((value, str(argument.type)))
+            call_.add(*arguments[-1])
         if not buffers:
             for out in outs:
                 count = 1
@@ -235,7 +242,7 @@ def call(name: str, *args, outs: list[Out], out_list: bool = False, **kwargs) ->
                     count *= size
                 raw = b"\x5c" * (torch.empty((), dtype=out.dtype).element_size() * count)
                 buffers.append(_aligned(raw))
-                call_.add_raw_tensor(_address(buffers[-1]), out.sizes, out.dim_order, _DTYPES[out.dtype], out.constant)
+                call_.add_raw_tensor(_address(buffers[-1]), out.sizes, out.dim_order, DTYPE_CODES[out.dtype], out.constant)
             if out_list:
                 call_.library.portable_make_list(call_.handle, ctypes.c_size_t(len(outs)), ctypes.c_int(0))
         message = call_.library.portable_run(call_.handle, name.encode())
@@ -243,9 +250,12 @@ def call(name: str, *args, outs: list[Out], out_list: bool = False, **kwargs) ->
         for buffer, raw in call_.inputs:
             begin = _address(buffer) - ctypes.addressof(buffer)
             assert bytes(buffer)[begin : begin + len(raw)] == raw, "the kernel wrote to an input"
-        if message:
+        results = None if message else [_read(buffer, out) for buffer, out in zip(buffers, outs, strict=True)]
+        if recorder is not None:
+            recorder(name, arguments, outs, out_list, results)
+        if results is None:
             raise KernelError(message.decode())
-        return [_read(buffer, out) for buffer, out in zip(buffers, outs, strict=True)]
+        return results
     finally:
         call_.close()
 

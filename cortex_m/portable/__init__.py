@@ -1,0 +1,1 @@
+"""Fallback kernels for core ATen operators: see docs/portable_ops.md."""

@@ -1,0 +1,40 @@
+"""portable_kernels: one library for each file of kernels, so that a program links what it calls and no more."""
+
+load(":build_options.bzl", "EXACT_FLOAT_COPTS")
+
+_COPTS = EXACT_FLOAT_COPTS + [
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+]
+
+def portable_library(name, srcs = [], hdrs = [], **kwargs):
+    """A cc_library with the options of the portable kernels.
+
+    Args:
+      name: of the library.
+      srcs: as for cc_library.
+      hdrs: as for cc_library.
+      **kwargs: as for cc_library.
+    """
+    native.cc_library(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs,
+        copts = _COPTS,
+        features = ["minimum_size"],
+        **kwargs
+    )
+
+def portable_kernels(name, files, deps, visibility):
+    """Declares a library for each of `files`, and `name` for all of them.
+
+    Args:
+      name: of the library that stands for all.
+      files: names without .cc.
+      deps: of each library.
+      visibility: of `name`.
+    """
+    for file in files:
+        portable_library(name = file, srcs = [file + ".cc"], deps = deps)
+    native.cc_library(name = name, visibility = visibility, deps = [":" + file for file in files])
