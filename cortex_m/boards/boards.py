@@ -34,6 +34,14 @@ def load(name: str) -> Board:
     raise ValueError(f"{path} does not assign BOARD")
 
 
+def for_core(core: str) -> str:
+    """Name of the board that a platform, "cortex_m55", is simulated on. Raises ValueError if there is none."""
+    for name in names():
+        if core in load(name)["cores"]:
+            return name
+    raise ValueError(f"there is no board for {core}; the boards have {', '.join(sorted(c for n in names() for c in load(n)['cores']))}")
+
+
 def memory(board: Board, name: str) -> dict[str, Any]:
     """The memory called `name`: its origin and length in bytes."""
     for candidate in board["memories"]:

@@ -71,3 +71,13 @@ def test_starlark_knows_every_board():
 def test_unknown_board_is_refused():
     with pytest.raises(ValueError, match="there is no board 'mps9'"):
         boards.load("mps9")
+
+
+def test_core_finds_its_board():
+    assert boards.for_core("cortex_m4") == "mps2_an386"
+    assert boards.for_core("cortex_m55") == "mps3_an547"
+
+
+def test_core_without_a_board_is_refused():
+    with pytest.raises(ValueError, match="there is no board for cortex_m99; the boards have .*cortex_m55"):
+        boards.for_core("cortex_m99")
