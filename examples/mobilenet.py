@@ -8,6 +8,7 @@ The .pte and the ELFs come from the build. The photo goes three ways: through th
 status 0 means that the simulated device gave exactly the predicted bytes.
 """
 
+import logging
 import os
 import sys
 import tempfile
@@ -115,6 +116,7 @@ def run_device(elf: Path, board: str, photo, folder: Path):
 def classify(argv) -> None:
     if len(argv) > 1:
         raise ExampleError(f"{argv[1]}: arguments are given as flags; see --help")
+    logging.disable(logging.WARNING)  # what torch says of CUDA extensions
     from examples import photos
 
     console = Console()

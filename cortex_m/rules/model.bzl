@@ -40,7 +40,7 @@ def _export_impl(ctx):
         progress_message = "Exporting %s for %s" % (ctx.label, ctx.attr.target),
     )
     return [
-        DefaultInfo(files = depset([program]), runfiles = ctx.runfiles([program, vectors])),
+        DefaultInfo(files = depset([program])),
         OutputGroupInfo(report = depset([report_text, report]), vectors = depset([vectors])),
         CortexMModelInfo(program = program, report = report, vectors = vectors, target = ctx.attr.target),
     ]
@@ -63,7 +63,13 @@ _export = rule(
 
 def _model_impl(ctx):
     export = ctx.attr.export[0]
-    return [export[DefaultInfo], export[OutputGroupInfo], export[CortexMModelInfo]]
+    model = export[CortexMModelInfo]
+    return [
+        # Made anew: Bazel 4 forgets the runfiles of a DefaultInfo that is passed on.
+        DefaultInfo(files = depset([model.program]), runfiles = ctx.runfiles([model.program])),
+        export[OutputGroupInfo],
+        model,
+    ]
 
 _model = rule(
     implementation = _model_impl,
