@@ -201,7 +201,7 @@ Status Method::Call(const fbs::KernelCall& call) {
     if (Status status = ReadArgument(value, used, buffers_.arguments[i]); !status.ok()) return status.OfArgument(i);
   }
   // The verifier refused constants that are written to by name; a move can still have put one there.
-  for (size_t i = shape.arguments - shape.outs; i < shape.arguments; ++i) {
+  for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
     if (HasConstant(buffers_.arguments[i])) {
       return Status(Code::kInvalidProgram, "a call writes to a constant").OfArgument(i);
     }
@@ -209,11 +209,11 @@ Status Method::Call(const fbs::KernelCall& call) {
   KernelContext context;
   const Span<Value> arguments = {buffers_.arguments.data, shape.arguments};
   CORTEX_M_RETURN_IF_ERROR(buffers_.kernels[static_cast<size_t>(call.op_index())](context, arguments));
-  if (shape.arguments == 0) return Status();
+  if (shape.outs == 0) return Status();
 
-  const Value& returned = arguments[shape.arguments - 1];
+  const Value& returned = arguments[shape.first_out];
   if (returned.tag > Tag::kDouble) return Status();
-  if (Slot* slot = FindSlot(call.args()->Get(static_cast<uint32_t>(shape.arguments - 1)))) slot->SetNumber(returned);
+  if (Slot* slot = FindSlot(call.args()->Get(static_cast<uint32_t>(shape.first_out)))) slot->SetNumber(returned);
   return Status();
 }
 

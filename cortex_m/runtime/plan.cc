@@ -23,8 +23,8 @@ void OfferInstruction(const fbs::ExecutionPlan& plan, const fbs::Instruction& in
   if (const fbs::MoveCall* move = instruction.instr_args_as_MoveCall()) smallest.Offer(move->move_to());
   if (const fbs::KernelCall* call = instruction.instr_args_as_KernelCall()) {
     const CallShape shape = ShapeOf(plan, *call);
-    if (shape.arguments == 0) return;
-    const int32_t out = call->args()->Get(static_cast<uint32_t>(shape.arguments - 1));
+    if (shape.outs == 0) return;
+    const int32_t out = call->args()->Get(static_cast<uint32_t>(shape.first_out));
     if (IsNumber(ValueAt(plan, out))) smallest.Offer(out);
   }
 }
@@ -56,21 +56,27 @@ bool IsUnplannedTensor(const fbs::EValue& value) {
 CallShape ShapeOf(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
   const auto* args = call.args();
   const size_t count = SizeOf(args);
-  if (count < 2) return {count, count};
-  const int32_t last = args->Get(static_cast<uint32_t>(count - 1));
-  const int32_t before = args->Get(static_cast<uint32_t>(count - 2));
-  if (last == before) return {count - 1, 1};
-  const fbs::TensorList* returned = ValueAt(plan, last).val_as_TensorList();
-  if (returned == nullptr) return {count, 1};
-
-  const size_t outs = SizeOf(returned->items());
-  const fbs::TensorList* out_list = ValueAt(plan, before).val_as_TensorList();
-  if (out_list != nullptr && SizeOf(out_list->items()) == outs &&
-      SameItems(returned->items(), out_list->items(), 0, outs)) {
-    return {count - 1, 1};
+  if (count == 0) return {0, 0, 0};
+  const size_t last = count - 1;
+  const CallShape whole = {count, last, 1};
+  const int32_t returned = args->Get(static_cast<uint32_t>(last));
+  const fbs::EValue& value = ValueAt(plan, returned);
+  if (value.val_type() == fbs::KernelTypes::Tensor) {
+    for (size_t i = last; i-- > 0;) {
+      if (args->Get(static_cast<uint32_t>(i)) == returned) return {last, i, 1};
+    }
+    return whole;
   }
-  if (outs > 0 && outs < count && SameItems(returned->items(), args, count - 1 - outs, outs)) return {count - 1, outs};
-  return {count, 1};
+  const fbs::TensorList* list = value.val_as_TensorList();
+  if (list == nullptr || last == 0) return whole;
+
+  const size_t outs = SizeOf(list->items());
+  const fbs::TensorList* out_list = ValueAt(plan, args->Get(static_cast<uint32_t>(last - 1))).val_as_TensorList();
+  if (out_list != nullptr && SizeOf(out_list->items()) == outs && SameItems(list->items(), out_list->items(), 0, outs)) {
+    return {last, last - 1, 1};
+  }
+  if (outs > 0 && outs <= last && SameItems(list->items(), args, last - outs, outs)) return {last, last - outs, outs};
+  return whole;
 }
 
 int32_t FirstCallOf(const fbs::ExecutionPlan& plan, size_t operator_index) {

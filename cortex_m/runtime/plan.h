@@ -25,11 +25,13 @@ bool IsNumber(const fbs::EValue& value);
 // A tensor with neither data in the file nor a place in planned memory.
 bool IsUnplannedTensor(const fbs::EValue& value);
 
-// Which of a call's arguments the kernel gets. The exporter appends the returned value once more to the arguments of the
-// schema (for several outs, a list of them): the kernel does not see that last one.
+// Which of a call's arguments the kernel gets. exir's emitter appends the returned value to the arguments of the schema: the
+// out tensor once more, the changed tensor of an in-place operator, for several outs or a list a list of them. The kernel does
+// not see that one. A number has no place in the schema's arguments: there the appended value is where it goes.
 struct CallShape {
   size_t arguments;  // the first so many are handed to the kernel
-  size_t outs;       // of these, the last so many are written
+  size_t first_out;  // from here on
+  size_t outs;       // so many of them are written; 0 only if there are no arguments
 };
 CallShape ShapeOf(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call);
 

@@ -7,6 +7,7 @@ namespace {
 
 Status Malformed(const char* message) { return Status(Code::kInvalidProgram, message); }
 Status Unsupported(const char* message) { return Status(Code::kUnsupported, message); }
+Status Unaligned() { return Malformed("a vector of 64-bit numbers is not aligned to 8 bytes"); }
 
 // Program > ExecutionPlan > Chain > FrameList > Frame, or > EValue > Tensor > AllocationDetails: never deeper.
 constexpr uint32_t kMaxDepth = 8;
@@ -19,6 +20,7 @@ Status VerifySegments(const fbs::Program& program, size_t available) {
     }
   }
   const fbs::SubsegmentOffsets* constants = program.constant_segment();
+  if (constants != nullptr && !HasAlignedItems(constants->offsets())) return Unaligned();
   // A placeholder for "no data" stands alone in `offsets` when there are no constants.
   if (constants != nullptr && SizeOf(constants->offsets()) > 1) {
     if (constants->segment_index() >= SizeOf(program.segments())) {
@@ -29,7 +31,9 @@ Status VerifySegments(const fbs::Program& program, size_t available) {
     }
   }
   for (uint32_t i = 0; i < SizeOf(program.mutable_data_segments()); ++i) {
-    if (program.mutable_data_segments()->Get(i)->segment_index() >= SizeOf(program.segments())) {
+    const fbs::SubsegmentOffsets& state = *program.mutable_data_segments()->Get(i);
+    if (!HasAlignedItems(state.offsets())) return Unaligned();
+    if (state.segment_index() >= SizeOf(program.segments())) {
       return Malformed("the initial state is said to be in a segment that does not exist");
     }
   }

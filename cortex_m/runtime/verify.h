@@ -31,6 +31,12 @@ class Budget {
   size_t items_;
 };
 
+// flatc's verifier looks at the alignment of a vector's length only; 64-bit items need their own, or the read faults.
+template <typename Vector>
+bool HasAlignedItems(const Vector* vector) {
+  return vector == nullptr || reinterpret_cast<uintptr_t>(vector->Data()) % sizeof(uint64_t) == 0;
+}
+
 // One method: its values, its instructions, its inputs and outputs. Segments are already known to be sound.
 Status VerifyPlan(const Program& program, const fbs::ExecutionPlan& plan, Budget& budget);
 

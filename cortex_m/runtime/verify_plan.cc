@@ -6,6 +6,7 @@ namespace {
 
 Status Malformed(const char* message) { return Status(Code::kInvalidProgram, message); }
 Status Unsupported(const char* message) { return Status(Code::kUnsupported, message); }
+Status Unaligned() { return Malformed("a vector of 64-bit numbers is not aligned to 8 bytes"); }
 
 class PlanVerifier {
  public:
@@ -52,6 +53,7 @@ class PlanVerifier {
   }
 
   Status VerifyMemories() {
+    if (!HasAlignedItems(plan_.non_const_buffer_sizes())) return Unaligned();
     for (uint32_t i = 1; i < SizeOf(plan_.non_const_buffer_sizes()); ++i) {
       const int64_t size = plan_.non_const_buffer_sizes()->Get(i);
       if (size < 0 || static_cast<uint64_t>(size) >= kMaxBytes) return Malformed("a planned memory has an impossible size");
@@ -85,8 +87,9 @@ class PlanVerifier {
       case fbs::KernelTypes::Int:
       case fbs::KernelTypes::Bool:
       case fbs::KernelTypes::Double:
-      case fbs::KernelTypes::DoubleList:
         return Status();
+      case fbs::KernelTypes::DoubleList:
+        return HasAlignedItems(value.val_as_DoubleList()->items()) ? Status() : Unaligned();
       case fbs::KernelTypes::Tensor:
         return VerifyTensor(program_, plan_, *value.val_as_Tensor());
       case fbs::KernelTypes::String:
@@ -100,6 +103,7 @@ class PlanVerifier {
         return Status();
       }
       case fbs::KernelTypes::IntList:
+        if (!HasAlignedItems(value.val_as_IntList()->items())) return Unaligned();
         return VerifyItems(value.val_as_IntList(), fbs::KernelTypes::Int, false);
       case fbs::KernelTypes::TensorList:
         return VerifyItems(value.val_as_TensorList(), fbs::KernelTypes::Tensor, false);
@@ -184,7 +188,7 @@ class PlanVerifier {
       }
     }
     const CallShape shape = ShapeOf(plan_, call);
-    for (size_t i = shape.arguments - shape.outs; i < shape.arguments; ++i) {
+    for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
       if (IsConstant(call.args()->Get(static_cast<uint32_t>(i)))) {
         return Malformed("a call writes to a constant").OfArgument(i);
       }
