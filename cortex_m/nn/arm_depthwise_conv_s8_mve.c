@@ -40,13 +40,6 @@ typedef struct {
   int32_t max;
 } tile;
 
-static inline __attribute__((always_inline)) int32x4_t four_lanes(int32_t a, int32_t b, int32_t c, int32_t d) {
-  int32x4_t lanes;
-  __asm__("vmov %e0, %1, %2" : "=w"(lanes) : "r"(a), "r"(b));  // the lower doubleword
-  __asm__("vmov %f0, %1, %2" : "+w"(lanes) : "r"(c), "r"(d));
-  return lanes;
-}
-
 static inline __attribute__((always_inline)) int8x16_t load_patch(const int8_t *band, uint32x4_t columns) {
   return vreinterpretq_s8_s32(vldrwq_gather_offset_s32((const int32_t *)(const void *)band, columns));
 }
@@ -70,7 +63,7 @@ static inline __attribute__((always_inline)) void patches_of_four(const channel 
                                                                   const int8_t *band, int8_t *out, const tile *t,
                                                                   const bool right, const bool clamp) {
   const uint32x4_t columns = vmulq_n_u32(vidupq_n_u32(0, 1), kColumn);
-  const uint32x4_t places = vreinterpretq_u32_s32(four_lanes(0, t->pixel, t->row, t->row + t->pixel));
+  const uint32x4_t places = vreinterpretq_u32_s32(cortex_m_nn_lanes_mve(0, t->pixel, t->row, t->row + t->pixel));
   const int32_t step = 2 * t->pixel, pairs = t->outputs / 2;
   const int32_t offset = t->offset, min = t->min, max = t->max;
   for (; count > 0; --count, ++channels, band += 4, ++out) {
@@ -85,13 +78,13 @@ static inline __attribute__((always_inline)) void patches_of_four(const channel 
       for (int32_t i = pairs; i > 0; --i, from += 2 * kColumn, to += step) {
         const int8x16_t patch = load_patch(from, columns);
         store(to, places,
-              four_lanes(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
+              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
               &c, offset, min, max, right, clamp);
       }
       if (t->outputs % 2 != 0) {
         const int8x16_t patch = load_patch(from - kColumn, columns);
         store(to - t->pixel, places,
-              four_lanes(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
+              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
               &c, offset, min, max, right, clamp);
       }
     }
@@ -125,7 +118,7 @@ static inline __attribute__((always_inline)) void patches_of_one(const channel *
           const int32_t s1 = vmladavq_s8(load_patch(from, columns1), w);
           const int32_t s2 = vmladavq_s8(load_patch(from, columns2), w);
           const int32_t s3 = vmladavq_s8(load_patch(from, columns3), w);
-          store(to, places, four_lanes(s0, s1, s2, s3), &c, offset, min, max, right, clamp);
+          store(to, places, cortex_m_nn_lanes_mve(s0, s1, s2, s3), &c, offset, min, max, right, clamp);
         }
         if (rest == 0) {
           break;

@@ -2,6 +2,8 @@
 
 #include "arm_nnfunctions.h"
 #include "checks.h"
+#include "elementwise_s8.h"
+#include "isa.h"
 
 // Up to this left shift, |x + offset| <= 255 stays below 2^30.
 #define MAX_LEFT_SHIFT 22
@@ -23,12 +25,19 @@ arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int
       !cortex_m_nn_shift_is_valid(input_2_shift) || !cortex_m_nn_shift_is_valid(out_shift)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  const int32_t one = (int32_t)1 << left_shift;
-  for (int32_t i = 0; i < block_size; ++i) {
-    const int32_t a = arm_nn_requantize((input_1_vect[i] + input_1_offset) * one, input_1_mult, input_1_shift);
-    const int32_t b = arm_nn_requantize((input_2_vect[i] + input_2_offset) * one, input_2_mult, input_2_shift);
-    output[i] = cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(a, b), out_mult, out_shift, out_offset,
-                                             out_activation_min, out_activation_max);
-  }
+  const cortex_m_nn_add_call call = {{input_1_vect, input_1_offset, input_1_mult, input_1_shift},
+                                     {input_2_vect, input_2_offset, input_2_mult, input_2_shift},
+                                     left_shift,
+                                     out_offset,
+                                     out_mult,
+                                     out_shift,
+                                     activation,
+                                     output,
+                                     block_size};
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_add_mve(&call);
+#else
+  cortex_m_nn_add_scalar(&call);
+#endif
   return ARM_CMSIS_NN_SUCCESS;
 }

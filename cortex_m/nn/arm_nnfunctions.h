@@ -132,11 +132,20 @@ arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int
                                            int8_t *output, int32_t out_offset, int32_t out_mult, int32_t out_shift,
                                            int32_t out_activation_min, int32_t out_activation_max, int32_t block_size);
 
+arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int8_t *input_2_vect, int32_t input_1_offset,
+                                           int32_t input_2_offset, int8_t *output, int32_t out_offset, int32_t out_mult,
+                                           int32_t out_shift, int32_t out_activation_min, int32_t out_activation_max,
+                                           int32_t block_size);
+
 // ---- Pooling. filter_dims {-, KH, KW, -}. Padding does not count; a window without any input is an error. No scratch.
 arm_cmsis_nn_status arm_avgpool_s8(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,
                                    const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims,
                                    int8_t *output_data);
+arm_cmsis_nn_status arm_max_pool_s8(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
+                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                    const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims,
+                                    int8_t *output_data);
 int32_t arm_avgpool_s8_get_buffer_size(int dim_dst_width, int ch_src);
 int32_t arm_avgpool_s8_get_buffer_size_mve(int dim_dst_width, int ch_src);
 int32_t arm_avgpool_s8_get_buffer_size_dsp(int dim_dst_width, int ch_src);

@@ -1,6 +1,7 @@
 #include "fully_connected_s8.h"
 
 #include "checks.h"
+#include "isa.h"
 
 static bool is_valid(const cortex_m_nn_fully_connected_call *call) {
   const cmsis_nn_fc_params *params = call->params;
@@ -32,6 +33,10 @@ arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connecte
   if (!is_valid(call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_fully_connected_mve(call);
+#else
   cortex_m_nn_fully_connected_scalar(call);
+#endif
   return ARM_CMSIS_NN_SUCCESS;
 }

@@ -47,6 +47,14 @@ static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_requantize_n_
   return vqrdmulhq_n_s32(vshlq_r_s32(value, shift), multiplier);
 }
 
+// Core registers to lanes. The compiler's own way takes one instruction a lane.
+static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_lanes_mve(int32_t a, int32_t b, int32_t c, int32_t d) {
+  int32x4_t lanes;
+  __asm__("vmov %e0, %1, %2" : "=w"(lanes) : "r"(a), "r"(b));  // the lower doubleword
+  __asm__("vmov %f0, %1, %2" : "+w"(lanes) : "r"(c), "r"(d));
+  return lanes;
+}
+
 // Bytes below are moved 16 at a time, the rest by predication: nothing outside is read or written.
 static inline void cortex_m_nn_copy_mve(int8_t *to, const int8_t *from, int32_t bytes) {
   for (; bytes >= 16; bytes -= 16, to += 16, from += 16) {
