@@ -124,6 +124,17 @@ bool OutputPath(const char* prefix, size_t index, char (&path)[kPathLimit]) {
   return true;
 }
 
+// A name out of a program, which may be anything: cut to a sane length, with '?' for what is not printable ASCII.
+void PrintName(const char* name) {
+  constexpr size_t kMaxLength = 100;
+  char clean[kMaxLength];
+  size_t length = 0;
+  for (; length < kMaxLength && name[length] != '\0'; ++length) {
+    clean[length] = name[length] >= ' ' && name[length] <= '~' ? name[length] : '?';
+  }
+  platform_write(clean, length);
+}
+
 }  // namespace
 
 void PrintError(const Status& status) {
@@ -132,7 +143,7 @@ void PrintError(const Status& status) {
   bool open = false;
   const auto part = [&open](const char* text) {
     print_text(open ? ", " : " (");
-    print_text(text);
+    PrintName(text);
     open = true;
   };
   // An operator's name is followed by its instruction; any other subject ("value") is what the index counts.

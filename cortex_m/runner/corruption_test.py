@@ -1,0 +1,135 @@
+"""Damaged programs on the universal runner: refused with a sentence or run, never a fault, and alike on every core.
+
+A small quantized network is exported, then truncated, and damaged at random places by flipped bits, by bytes at the ends
+of their range and by words that are plausible as offsets and sizes. All damaged programs run in one start of each
+simulator; a fault or a hang would end it with an error. The host runs them too: its verdict on a file, and the outputs
+of what it still accepts, must be the device's.
+"""
+
+import random
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from cortex_m import simulator
+from cortex_m.export import ModelSource, export_model
+from cortex_m.host.tensor_bytes import tensor_to_bytes
+
+_FOLDER = Path("cortex_m/runner").resolve()
+_CORES = {"cortex_m55": "mps3_an547", "cortex_m4": "mps2_an386"}
+_DAMAGED = 1500
+
+
+class Net(torch.nn.Module):
+    """One of each layer that MobileNetV2 has."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.depthwise = torch.nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.pointwise = torch.nn.Conv2d(8, 8, 1)
+        self.classifier = torch.nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = torch.relu(self.norm(self.first(x)))
+        x = self.pointwise(torch.relu(self.depthwise(x))) + x
+        return torch.softmax(self.classifier(x.mean((2, 3))), 1)
+
+
+def _damage(program: bytes, generator: random.Random) -> bytes:
+    damaged = bytearray(program)
+    for _ in range(generator.choice([1, 1, 1, 2, 4, 16])):
+        position = generator.randrange(len(damaged))
+        kind = generator.randrange(4)
+        if kind < 2:
+            damaged[position] ^= 1 << generator.randrange(8)
+        elif kind == 2:
+            damaged[position] = generator.choice([0, 1, 127, 128, 255])
+        else:
+            word = generator.choice([0, 1, -1, -128, 2**31 - 1, -(2**31), len(program), 65536])
+            struct.pack_into("<i", damaged, position & ~3, word)
+    return bytes(damaged)
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
+    """Folder with the programs, and the number of truncated, damaged and intact ones, in this order."""
+    folder = tmp_path_factory.mktemp("batch")
+    torch.manual_seed(0)
+    exported = export_model(ModelSource(Net(), (torch.randn(1, 3, 8, 8),)))
+    program = exported.program
+    generator = random.Random(20261130)
+    programs = [program[:length] for length in range(0, len(program), 61)]
+    truncated = len(programs)
+    programs += [_damage(program, generator) for _ in range(_DAMAGED)] + [program]
+    for number, content in enumerate(programs):
+        (folder / f"{number}.pte").write_bytes(content)
+    (folder / "x.bin").write_bytes(tensor_to_bytes(exported.inputs[0]))
+    (folder / "expected.bin").write_bytes(tensor_to_bytes(exported.expected[0]))
+    return folder, truncated, len(programs)
+
+
+@pytest.fixture(scope="module")
+def results(batch):
+    """For the host and each core: the verdict on each program, without what is measured, and its output or None."""
+    folder, _, count = batch
+    found = {}
+    for core in ["host", *_CORES]:
+        lines = [f"{number}.pte x.bin {core}_{number}\n" for number in range(count)]
+        (folder / "list.txt").write_text("".join(lines))
+        if core == "host":
+            command = [_FOLDER / "universal", "--batch", "list.txt"]
+            stdout = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+        else:
+            elf = _FOLDER / f"universal_{core}.elf"
+            stdout = simulator.run(_CORES[core], elf, ["--batch", "list.txt"], cwd=folder, timeout=400).stdout
+        verdicts = re.findall(r"^result \d+: (.*)$", stdout, re.MULTILINE)
+        verdicts = ["ok" if verdict.startswith("ok, ") else verdict for verdict in verdicts]
+        paths = [folder / f"{core}_{number}-0.bin" for number in range(count)]
+        found[core] = verdicts, [path.read_bytes() if path.exists() else None for path in paths]
+    return found
+
+
+@pytest.mark.parametrize("core", ["host", *_CORES])
+def test_every_program_gets_a_verdict(batch, results, core):
+    _, _, count = batch
+    verdicts, _ = results[core]
+    assert len(verdicts) == count
+    assert all(verdict == "ok" or verdict.startswith("error: ") for verdict in verdicts)
+
+
+@pytest.mark.parametrize("core", ["host", *_CORES])
+def test_truncated_programs_are_refused(batch, results, core):
+    _, truncated, _ = batch
+    assert all(verdict.startswith("error: ") for verdict in results[core][0][:truncated])
+
+
+@pytest.mark.parametrize("core", ["host", *_CORES])
+def test_the_intact_program_still_runs_at_the_end(batch, results, core):
+    folder, _, _ = batch
+    verdicts, outputs = results[core]
+    assert verdicts[-1] == "ok"
+    assert outputs[-1] == (folder / "expected.bin").read_bytes()
+
+
+def test_the_damage_reaches_verifier_and_operators(results):
+    """A test that only ever sees one kind of refusal would prove little."""
+    verdicts, _ = results["host"]
+    assert len({re.sub(r" \(.*", "", verdict) for verdict in verdicts}) > 25
+    assert verdicts.count("ok") > 50
+
+
+@pytest.mark.parametrize("core", _CORES)
+def test_the_device_judges_as_the_host_does(results, core):
+    assert results[core][0] == results["host"][0]
+
+
+@pytest.mark.parametrize("core", _CORES)
+def test_the_device_computes_what_the_host_computes(results, core):
+    differing = [i for i, (a, b) in enumerate(zip(results[core][1], results["host"][1])) if a != b]
+    assert not differing
