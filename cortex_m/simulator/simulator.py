@@ -165,7 +165,8 @@ def _error(what: str, simulator: str, status: int, stdout: str, stderr: str) -> 
         return error("lockup", f"{what} locked up: a fault happened where the core cannot take one ({_last_of_lockup(stderr)})")
     if status < 0:
         return error("simulator", f"{simulator} was killed by {_signal_name(-status)} while it ran {what}")
-    own = _line_after(f"{simulator}: ", stderr)
+    # A launcher of another name still starts QEMU, which speaks under its own.
+    own = _line_after(f"{commands.QEMU}: ", stderr) or _line_after(f"{simulator}: ", stderr)
     if status != 0 and own is not None:
         return error("simulator", f"{simulator} failed to run {what}: {own}")
     message = _line_after("error: ", stdout)

@@ -184,7 +184,7 @@ def test_hang_ends_with_the_time_limit_and_leaves_nothing_running(core):
 
 def test_qemu_that_does_not_know_the_machine(core, tmp_path):
     """An old QEMU says so on stderr and ends with status 1, which is not the program's."""
-    old = tmp_path / "qemu-system-arm"
+    old = tmp_path / "run"  # the name of the simulator toolchain's launcher
     old.write_text('#!/bin/sh\necho "qemu-system-arm: unsupported machine type" >&2\nexit 1\n')
     old.chmod(old.stat().st_mode | stat.S_IXUSR)
     error = _error(core, "exit", "0", simulator=str(old))
