@@ -20,6 +20,8 @@ from pathlib import Path
 
 from absl import app, flags
 
+from cortex_m.target_config import CortexMTargetConfig
+
 FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
 flags.DEFINE_string("program", None, "The .pte to write.")
@@ -41,20 +43,25 @@ def _path(text: str) -> Path:
     return Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), text)
 
 
-def load_entry(text: str):
-    """The function named by FILE.py:FUNCTION."""
+def parse_entry(text: str) -> tuple[Path, str]:
+    """File and function of FILE.py:FUNCTION."""
     file, colon, function = text.rpartition(":")
     if not colon or not file.endswith(".py"):
         raise ExportError(f"--entry={text}: write it as FILE.py:FUNCTION")
     path = _path(file)
     if not path.is_file():
         raise ExportError(f"--entry={text}: there is no file {path}")
+    return path, function
+
+
+def load_entry(path: Path, function: str):
+    """The function of that name in a Python file."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     if not callable(getattr(module, function, None)):
-        raise ExportError(f"--entry={text}: {path.name} has no function {function}")
+        raise ExportError(f"{path} has no function {function}")
     return getattr(module, function)
 
 
@@ -99,20 +106,21 @@ class Progress:
 def export(argv) -> None:
     if len(argv) > 1:
         raise ExportError(f"{argv[1]}: arguments are given as flags; see --help")
+    # What can be wrong with the flags is said before torch's long import.
+    path, function = parse_entry(FLAGS.entry)
+    target = CortexMTargetConfig.from_target_string(FLAGS.target)
     progress = Progress(FLAGS.progress)
     progress("importing torch")
     hush()
     import torch
 
     from cortex_m.export import ModelSource, export_model
-    from cortex_m.target_config import CortexMTargetConfig
 
     # The order of float additions, and with it the calibration, must not depend on the machine's number of cores.
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    target = CortexMTargetConfig.from_target_string(FLAGS.target)
     progress(f"building the model of {FLAGS.entry}")
-    source = load_entry(FLAGS.entry)()
+    source = load_entry(path, function)()
     if not isinstance(source, ModelSource):
         if not isinstance(source, tuple) or len(source) != 2:
             raise ExportError(f"--entry={FLAGS.entry}: returned neither a ModelSource nor (module, example_inputs)")

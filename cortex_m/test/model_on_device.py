@@ -33,7 +33,10 @@ def execute(options: argparse.Namespace, arguments: list[str], folder: Path) -> 
     """Runs the runner in `folder` and returns what it printed; raises SimulatorError for every other end than status 0."""
     if options.core != "host":
         board = boards.for_core(options.core)
-        return run(board, options.elf, arguments, cwd=folder, timeout=options.timeout, simulator=options.simulator).stdout
+        simulator = options.simulator
+        if "/" in simulator:  # it runs in another folder
+            simulator = str(Path(simulator).absolute())
+        return run(board, options.elf, arguments, cwd=folder, timeout=options.timeout, simulator=simulator).stdout
     command = [str(options.elf.resolve()), *arguments]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=options.timeout, check=False)
