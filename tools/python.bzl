@@ -6,7 +6,7 @@
 
 load("//platforms:compatible.bzl", "HOST_ONLY")
 
-def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], **kwargs):
+def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], target_compatible_with = HOST_ONLY, **kwargs):
     """A test whose `srcs` are files for pytest; torch, numpy and the other locked packages need no `deps`.
 
     Tests import from the root of the workspace. `shard_count` splits the test cases; --test_filter=EXPRESSION selects
@@ -19,6 +19,7 @@ def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], **
       data: other files that the tests read.
       size: as for any test.
       args: more arguments for pytest.
+      target_compatible_with: as for any target; by default the test is skipped where a device is built for.
       **kwargs: attributes of py_test.
     """
     native.py_test(
@@ -29,7 +30,7 @@ def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], **
         data = data,
         python_version = "PY3",
         size = size,
-        target_compatible_with = HOST_ONLY,
+        target_compatible_with = target_compatible_with,
         deps = deps,
         **kwargs
     )
