@@ -1,4 +1,4 @@
-// Activations of float32 with parameters. Those with exponentials are computed in float64 (math.h) and rounded once.
+// Smooth activations of float32: computed in float64 (math.h) and rounded once.
 
 #include <cstring>
 
@@ -31,35 +31,18 @@ struct Elu {
   template <typename T>
   static T Of(T x, T alpha, T scale, T input_scale) {
     if (!(x <= 0)) return x * scale;
-    return static_cast<T>(Expm1(static_cast<double>(x * input_scale))) * (alpha * scale);
+    return static_cast<T>(Expm1(static_cast<double>(x) * input_scale) * (static_cast<double>(alpha) * scale));
   }
-};
-struct LeakyRelu {
-  template <typename T>
-  static T Of(T x, T slope) { return x > 0 ? x : x * slope; }
 };
 struct Silu {
   template <typename T>
   static T Of(T x) { return static_cast<T>(x / (1 + Exp(-static_cast<double>(x)))); }
 };
-template <typename T>
-T ClampedToSix(T x) {
-  const T shifted = x + 3;
-  return shifted != shifted ? shifted : (shifted < 0 ? T{0} : (shifted > 6 ? T{6} : shifted));
-}
-struct Hardsigmoid {
-  template <typename T>
-  static T Of(T x) { return ClampedToSix(x) / 6; }
-};
-struct Hardswish {
-  template <typename T>
-  static T Of(T x) { return x * ClampedToSix(x) / 6; }
-};
 struct Softplus {
   template <typename T>
   static T Of(T x, T beta, T threshold) {
-    const T scaled = x * beta;
-    return scaled > threshold ? x : static_cast<T>(Log1p(Exp(static_cast<double>(scaled))) / beta);
+    const double scaled = static_cast<double>(x) * beta;
+    return scaled > threshold ? x : static_cast<T>(Log1p(Exp(scaled)) / beta);
   }
 };
 struct Mish {
@@ -85,14 +68,7 @@ Status aten::gelu_out(KernelContext&, const Tensor& self, Span<const char> appro
 Status aten::elu_out(KernelContext&, const Tensor& self, Scalar alpha, Scalar scale, Scalar input_scale, Tensor& out) {
   return Run(kFloatLane<Elu, 4>, {self, Operand::Parameter(alpha), Operand::Parameter(scale), Operand::Parameter(input_scale)}, out);
 }
-Status aten::leaky_relu_out(KernelContext&, const Tensor& self, Scalar negative_slope, Tensor& out) {
-  return Run(kFloatLane<LeakyRelu, 2>, {self, Operand::Parameter(negative_slope)}, out);
-}
 Status aten::silu_out(KernelContext&, const Tensor& self, Tensor& out) { return Run(kFloatLane<Silu, 1>, {self}, out); }
-Status aten::hardsigmoid_out(KernelContext&, const Tensor& self, Tensor& out) {
-  return Run(kFloatLane<Hardsigmoid, 1>, {self}, out);
-}
-Status aten::hardswish_out(KernelContext&, const Tensor& self, Tensor& out) { return Run(kFloatLane<Hardswish, 1>, {self}, out); }
 Status aten::softplus_out(KernelContext&, const Tensor& self, Scalar beta, Scalar threshold, Tensor& out) {
   return Run(kFloatLane<Softplus, 3>, {self, Operand::Parameter(beta), Operand::Parameter(threshold)}, out);
 }

@@ -1,7 +1,9 @@
 """Writes C++ from the schemas of the portable operators.
 
-    python codegen.py declarations out.h            every kernel's declaration
-    python codegen.py table out.cc [aten::add.out ...]   a table of {name, Boxed<kernel>}: of all, or of those named
+    codegen.py declarations declarations.h        each kernel's declaration
+    codegen.py table table.cc [aten::add.out ...]   a table of {name, Boxed<kernel>}: of all, or of those named
+    codegen.py available available.txt            the names of all kernels, one a line
+    codegen.py document portable_ops.md           the table for people
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import pathlib
 import sys
 
-from cortex_m.portable import schemas
+from cortex_m.portable import document, schemas
 
 _HEADER = """// Made by cortex_m/portable/codegen.py from the schemas of torch and executorch. Do not edit.
 """
@@ -71,7 +73,16 @@ def table(names: list[str], symbol: str = "kPortableKernels") -> str:
 
 def main(arguments: list[str]) -> None:
     what, output, *names = arguments
-    text = declarations() if what == "declarations" else table(names or schemas.operators())
+    if what == "declarations":
+        text = declarations()
+    elif what == "table":
+        text = table(names or schemas.operators())
+    elif what == "available":
+        text = "".join(f"{name}\n" for name in schemas.operators())
+    elif what == "document":
+        text = document.document()
+    else:
+        raise SystemExit(f"codegen: there is nothing to generate that is called {what}")
     pathlib.Path(output).write_text(text)
 
 

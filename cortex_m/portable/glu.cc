@@ -24,8 +24,8 @@ Status aten::glu_out(KernelContext&, const Tensor& self, int64_t dim, Tensor& ou
     const float* from = self.as<float>() + offsets[1];
     float* to = out.mutable_as<float>() + offsets[0];
     for (int32_t i = 0; i < half; ++i) {
-      const float gate = static_cast<float>(Sigmoid(static_cast<double>(from[(i + half) * in_stride])));
-      to[i * out_stride] = from[i * in_stride] * gate;
+      const double gate = Sigmoid(static_cast<double>(from[(i + half) * in_stride]));
+      to[i * out_stride] = static_cast<float>(from[i * in_stride] * gate);
     }
   });
   return Status();

@@ -6,6 +6,8 @@ _COPTS = EXACT_FLOAT_COPTS + [
     "-Wall",
     "-Wextra",
     "-Werror",
+    # GCC remarks on Arm how std::initializer_list was passed before version 7.
+    "-Wno-psabi",
 ]
 
 def portable_library(name, srcs = [], hdrs = [], **kwargs):

@@ -61,18 +61,26 @@ def _argument(value, type_: str) -> bytes:
 
 
 class Recorder:
-    """Keeps the first `limit` calls of each kernel, of at most `max_bytes` each, once each.
+    """Keeps calls of at most `max_bytes`, once each: of each kernel the first `limit` of every group.
 
         with Recorder(limit=20) as recorder:
             test_view(torch.int8)
+            recorder.start_of_group()
+            test_view(torch.float32)
         path.write_bytes(recorder.data)
+
+    counts: how many calls of each kernel were kept.
     """
 
     def __init__(self, limit: int, max_bytes: int = 1 << 16) -> None:
         self.limit = limit
         self.max_bytes = max_bytes
         self.counts: Counter[str] = Counter()
+        self._in_group: Counter[str] = Counter()
         self._calls: dict[bytes, None] = {}
+
+    def start_of_group(self) -> None:
+        self._in_group.clear()
 
     @property
     def data(self) -> bytes:
@@ -86,7 +94,7 @@ class Recorder:
         kernel_library.recorder = None
 
     def _record(self, name: str, arguments: list, outs: list[Out], out_list: bool, results) -> None:
-        if self.counts[name] >= self.limit:
+        if self._in_group[name] >= self.limit:
             return
         content = b""
         count = len(arguments)
@@ -110,3 +118,4 @@ class Recorder:
         if size <= self.max_bytes and record not in self._calls:
             self._calls[record] = None
             self.counts[name] += 1
+            self._in_group[name] += 1

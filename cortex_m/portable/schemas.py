@@ -63,16 +63,26 @@ def schema(name: str) -> FunctionSchema:
 
 @dataclass(frozen=True)
 class Family:
-    """A file of kernels: `file`.cc implements `operators`."""
+    """A file of kernels: `file`.cc implements `operators`, whose element types are `types`; `result` is as in operators.yaml."""
 
     file: str
     operators: tuple[str, ...]
+    types: dict[str, str]
+    result: str
 
 
 @functools.cache
 def families() -> tuple[Family, ...]:
     entries = yaml.safe_load(OPERATORS_YAML.read_text())
-    return tuple(Family(entry["file"], tuple(entry["operators"])) for entry in entries)
+    return tuple(
+        Family(
+            entry["file"],
+            tuple(entry["operators"]),
+            {name: entry.get("except", {}).get(name, entry["types"]) for name in entry["operators"]},
+            entry["result"],
+        )
+        for entry in entries
+    )
 
 
 def operators() -> list[str]:
