@@ -57,6 +57,16 @@ def test_nothing_is_float_between_quantize_and_dequantize(plan):
     }
 
 
+@pytest.mark.parametrize(
+    "file", [PROGRAM, PROGRAM.with_name("mobilenet_cortex_m4.elf"), PROGRAM.with_name("mobilenet_cortex_m55.elf")]
+)
+def test_nothing_of_this_machine_is_in_what_is_built(file):
+    """Else a clone in another folder would build other bytes."""
+    content = file.read_bytes()
+    for trace in (b"/execroot/", b"/sandbox/", str(Path.home()).encode() + b"/"):
+        assert trace not in content
+
+
 def test_every_constant_is_used(plan):
     used = {argument for i in plan.chains[0].instructions for argument in i.instr_args.args}
     constants = {
