@@ -16,6 +16,8 @@ import inspect
 from typing import Any, Optional, Sequence
 
 import executorch.exir as exir  # noqa: F401  (registers the dim_order ops that the passes name)
+import torch
+from executorch.exir._program_utils import _get_updated_graph_signature
 from executorch.exir.pass_base import ExportedProgramPassBase, ExportedProgramPassResult
 from executorch.exir.pass_manager import ExportedProgramPassManager
 from torch.export import ExportedProgram
@@ -86,6 +88,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         for entry in self._classes:
             if not isinstance(entry, type):
                 raise ValueError(f"passes takes classes, not instances: {entry!r}")
+        _require_static_shapes(original)
         program = _copy(original)
         self.report.clear()
         results = program.graph_module.graph.output_node().args[0]
@@ -105,8 +108,18 @@ class CortexMPassManager(ExportedProgramPassManager):
             return instance(program).exported_program
         result = instance(program.graph_module)
         if result is not None and result.modified:
+            program._graph_signature = _get_updated_graph_signature(program.graph_signature, result.graph_module)
             program._graph_module = result.graph_module
         return program
+
+
+def _require_static_shapes(program: ExportedProgram) -> None:
+    """Memory is planned to the byte before the program runs."""
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        if node.op == "placeholder" and isinstance(value, torch.Tensor):
+            if not all(isinstance(size, int) for size in value.shape):
+                raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:

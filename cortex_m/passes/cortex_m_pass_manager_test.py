@@ -89,3 +89,11 @@ def test_passes_get_what_their_constructors_name(edge):
 def test_an_instance_among_the_passes_is_refused(edge):
     with pytest.raises(ValueError, match="classes, not instances"):
         CortexMPassManager(edge.exported_program(), passes=[Plain()]).transform()
+
+
+def test_dynamic_shapes_are_refused():
+    rows = torch.export.Dim("rows", min=2, max=8)
+    exported = export(Add(), INPUTS, dynamic_shapes={"x": {0: rows}})
+    edge = to_edge(exported, compile_config=cortex_m_edge_compile_config())
+    with pytest.raises(ValueError, match="input x has a dynamic shape"):
+        CortexMPassManager(edge.exported_program()).transform()

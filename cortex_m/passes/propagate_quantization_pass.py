@@ -31,9 +31,9 @@ class PropagateQuantizationPass(CortexMPass):
     def _hoist(self, editor: GraphEditor, quantize: Node) -> None:
         """quantize(move(y)) -> move(quantize(y)), again and again; only where nobody else wants move(y)."""
         params = quantize_params(quantize)
-        if params is None:
+        if params is None or not params.is_int8:
             return
-        while torch_op(quantize.args[0]) in MOVEMENTS if isinstance(quantize.args[0], Node) else False:
+        while torch_op(quantize.args[0]) in MOVEMENTS:
             move = quantize.args[0]
             if len(move.users) > 1 or editor.constant_value(move) is not None:
                 return

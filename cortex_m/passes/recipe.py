@@ -74,12 +74,17 @@ def lower(module: torch.nn.Module, *inputs: torch.Tensor, **options: Any) -> Low
     return lower_exported(export(module.eval(), inputs), **options)
 
 
-def quantize_and_lower(
-    module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = (), **options: Any
-) -> Lowered:
-    """The recipe of the README; calibrated on the inputs themselves if nothing else is given."""
+def quantize(module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = ()) -> torch.fx.GraphModule:
+    """The recipe of the README up to convert_pt2e; calibrated on the inputs themselves if nothing else is given."""
     prepared = prepare_pt2e(export(module.eval(), inputs).module(), CortexMQuantizer())
     with torch.no_grad():
         for sample in calibration or [inputs]:
             prepared(*sample)
-    return lower_exported(export(convert_pt2e(prepared), inputs), **options)
+    return convert_pt2e(prepared)
+
+
+def quantize_and_lower(
+    module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = (), **options: Any
+) -> Lowered:
+    """The whole recipe."""
+    return lower_exported(export(quantize(module, *inputs, calibration=calibration), inputs), **options)
