@@ -1,12 +1,9 @@
-"""Writes the C++ that follows from operators.yaml: declarations, and the kernel table of a runner.
+"""Writes the C++ declarations that follow from operators.yaml.
 
     codegen.py --operators_yaml=operators.yaml --declarations=operators.h
-    codegen.py --operators_yaml=operators.yaml --available=available.txt
-    codegen.py --operators_yaml=operators.yaml --registration=kernels.cc --ops=cortex_m::quantized_add.out,cortex_m::pad.out
-    codegen.py --operators_yaml=operators.yaml --registration=kernels.cc --ops_file=kernels.txt
 
-`--available` lists the names of all operators, one a line, as they stand in a program; `--ops_file` is such a list. An
-operator that operators.yaml does not have is one sentence on stderr and exit status 1.
+cortex_m/runner/kernel_table.py makes the kernel table of a runner from the same schemas. A schema that has no C++ form is
+one sentence on stderr and exit status 1.
 """
 
 import pathlib
@@ -16,12 +13,10 @@ import yaml
 from absl import app, flags
 from torchgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Type  # does not import torch
 
-_OPERATORS_YAML = flags.DEFINE_string("operators_yaml", None, "The schemas.", required=True)
+OPERATORS_YAML = pathlib.Path(__file__).with_name("operators.yaml")
+
+_OPERATORS_YAML = flags.DEFINE_string("operators_yaml", str(OPERATORS_YAML), "The schemas.")
 _DECLARATIONS = flags.DEFINE_string("declarations", None, "Header to write: one C++ declaration an operator.")
-_AVAILABLE = flags.DEFINE_string("available", None, "List to write: the name of each operator in a program.")
-_REGISTRATION = flags.DEFINE_string("registration", None, "Source to write: LinkedKernels() with the operators asked for.")
-_OPS = flags.DEFINE_list("ops", [], "Operators for --registration, as in a program: namespace::name.out")
-_OPS_FILE = flags.DEFINE_string("ops_file", None, "File that names more of them, one a line.")
 
 _NAMESPACE = "cortex_m"
 _MADE_BY = "// Made from operators.yaml by codegen.py.\n"
@@ -89,40 +84,11 @@ def declarations(schemas: dict[str, FunctionSchema]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def registration(schemas: dict[str, FunctionSchema], ops: list[str]) -> str:
-    """A source that defines LinkedKernels() (cortex_m/runner/kernels.h) with exactly these operators, once each."""
-    by_program_name = {program_name(name): name for name in schemas}
-    wanted = sorted(set(ops))
-    missing = [op for op in wanted if op not in by_program_name]
-    if missing:
-        raise CodegenError(f"There is no kernel for {', '.join(missing)}.")
-    lines = [_MADE_BY, '#include "cortex_m/ops/operators.h"', '#include "cortex_m/runtime/boxed.h"', ""]
-    lines += ["namespace cortex_m {", "", "KernelTable LinkedKernels();", ""]
-    if not wanted:
-        lines += ["KernelTable LinkedKernels() { return {}; }"]
-    else:
-        lines += ["namespace {", "constexpr Kernel kKernels[] = {"]
-        lines += [f'    {{"{op}", Boxed<ops::{by_program_name[op]}_out>}},' for op in wanted]
-        lines += ["};", "}  // namespace", ""]
-        lines += ["KernelTable LinkedKernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }"]
-    lines += ["", "}  // namespace cortex_m"]
-    return "\n".join(lines) + "\n"
-
-
 def main(argv: list[str]) -> None:
-    if len(argv) > 1:
-        raise app.UsageError(f"Too many arguments: {argv[1]}")
+    if len(argv) > 1 or not _DECLARATIONS.value:
+        raise app.UsageError("--declarations is needed, and there are no other arguments")
     try:
-        schemas = read_schemas(_OPERATORS_YAML.value)
-        if _DECLARATIONS.value:
-            pathlib.Path(_DECLARATIONS.value).write_text(declarations(schemas))
-        if _AVAILABLE.value:
-            pathlib.Path(_AVAILABLE.value).write_text("".join(f"{program_name(name)}\n" for name in schemas))
-        if _REGISTRATION.value:
-            ops = list(_OPS.value)
-            if _OPS_FILE.value:
-                ops += pathlib.Path(_OPS_FILE.value).read_text().split()
-            pathlib.Path(_REGISTRATION.value).write_text(registration(schemas, ops))
+        pathlib.Path(_DECLARATIONS.value).write_text(declarations(read_schemas(_OPERATORS_YAML.value)))
     except CodegenError as error:
         raise SystemExit(f"codegen: {error}") from None
 

@@ -9,7 +9,6 @@ import pytest
 from cortex_m.ops import codegen
 
 HERE = pathlib.Path(__file__).parent
-YAML = HERE / "operators.yaml"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -44,30 +43,20 @@ def test_two_schemas_of_one_name_are_refused(tmp_path):
         schemas_of(tmp_path, "f(Tensor a) -> Tensor", "f(Tensor b) -> Tensor")
 
 
-def test_registration_has_the_operators_asked_for_and_no_other(tmp_path):
-    schemas = schemas_of(tmp_path, "f(Tensor a) -> Tensor", "g(Tensor a) -> Tensor", "h(Tensor a) -> Tensor")
-    text = codegen.registration(schemas, ["cortex_m::h.out", "cortex_m::f.out", "cortex_m::h.out"])
-    assert text.count("Boxed<") == 2
-    assert '{"cortex_m::f.out", Boxed<ops::f_out>},' in text
-    assert '{"cortex_m::h.out", Boxed<ops::h_out>},' in text
-    assert "Boxed<" not in codegen.registration(schemas, [])
-
-
-def test_a_run_writes_declarations_and_names_of_all_operators(tmp_path):
-    header, available = tmp_path / "operators.h", tmp_path / "available.txt"
-    result = run(f"--operators_yaml={YAML}", f"--declarations={header}", f"--available={available}")
+def test_a_run_declares_all_operators(tmp_path):
+    header = tmp_path / "operators.h"
+    result = run(f"--declarations={header}")
     assert result.returncode == 0, result.stderr
-    names = available.read_text().split()
-    assert len(names) == YAML.read_text().count("- func: ")
+    names = codegen.read_schemas(str(codegen.OPERATORS_YAML))
+    assert len(names) == codegen.OPERATORS_YAML.read_text().count("- func: ")
     for name in names:
-        assert f"Status {name.removeprefix('cortex_m::').removesuffix('.out')}_out(KernelContext&" in header.read_text()
+        assert f"Status {name}_out(KernelContext&" in header.read_text()
 
 
-@pytest.mark.parametrize("missing", ["cortex_m::nothing.out", "aten::add.out", "cortex_m::quantized_add"])
-def test_an_unknown_operator_is_one_sentence_and_a_failure(tmp_path, missing):
-    output, ops = tmp_path / "kernels.cc", tmp_path / "ops.txt"
-    ops.write_text(f"cortex_m::pad.out\n{missing}\n")
-    result = run(f"--operators_yaml={YAML}", f"--registration={output}", f"--ops_file={ops}")
+def test_a_schema_that_cannot_be_declared_is_one_sentence_and_a_failure(tmp_path):
+    path = tmp_path / "operators.yaml"
+    path.write_text("- func: f(Device a) -> Tensor\n")
+    result = run(f"--operators_yaml={path}", f"--declarations={tmp_path}/operators.h")
     assert result.returncode == 1
-    assert result.stderr == f"codegen: There is no kernel for {missing}.\n"
-    assert not output.exists()
+    assert result.stderr == "codegen: Argument a has the type Device, for which there is no C++ parameter.\n"
+    assert not (tmp_path / "operators.h").exists()

@@ -2,8 +2,9 @@
 
 load("//cortex_m/boards:board_binary.bzl", "BOARD_NAME_OR_HOST", "board_binary")
 load(":exporter.bzl", "TRANSITION_ATTRS", "to_exporter")
+load(":kernel_table.bzl", "KERNEL_TABLE_ATTRS", "kernel_table_action")
 load(":model.bzl", "CortexMModelInfo")
-load(":python_action.bzl", "PYTHON_ATTRS", "run_python")
+load(":python_action.bzl", "run_python")
 
 def _program_info(ctx, program):
     """Declares the action that verifies the .pte and prints what is in it as JSON."""
@@ -50,19 +51,11 @@ def _runner_sources_impl(ctx):
         mnemonic = "CortexMRunnerConfig",
         progress_message = "Fitting %s to %s" % (ctx.attr.model.label, ctx.attr.board or "the host"),
     )
-    run_python(
+    kernel_table_action(
         ctx,
-        main = ctx.file._codegen,
-        deps = [ctx.attr._codegen_library],
-        inputs = [selected] + ctx.files._schemas,
-        outputs = [kernels],
-        arguments = [
-            "--operators_yaml=" + ctx.files._schemas[0].path,
-            "--ops_file=" + selected.path,
-            "--registration=" + kernels.path,
-        ],
-        mnemonic = "CortexMKernelTable",
-        progress_message = "Selecting kernels for %s" % ctx.attr.model.label,
+        ["--operators=" + selected.path, "--table=" + kernels.path],
+        [selected],
+        [kernels],
     )
     ctx.actions.expand_template(
         template = ctx.file._embed,
@@ -82,7 +75,7 @@ def _runner_sources_impl(ctx):
 _runner_sources = rule(
     implementation = _runner_sources_impl,
     doc = "Generates the sources of a runner of one model: buffers, kernel table, the embedded program, its placement.",
-    attrs = dict(dict(PYTHON_ATTRS, **TRANSITION_ATTRS), **{
+    attrs = dict(dict(KERNEL_TABLE_ATTRS, **TRANSITION_ATTRS), **{
         "model": attr.label(mandatory = True, providers = [CortexMModelInfo]),
         "board": attr.string(doc = "Name in //cortex_m/boards; empty for the host."),
         "arena": attr.string(doc = "Memory of the board for the arena; empty for the first in which it fits."),
@@ -93,10 +86,7 @@ _runner_sources = rule(
         ),
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
-        "_available": attr.label(default = "//cortex_m/ops:available", allow_single_file = True),
-        "_codegen": attr.label(default = "//cortex_m/ops:codegen.py", allow_single_file = True),
-        "_codegen_library": attr.label(default = "//cortex_m/ops:codegen", providers = [PyInfo]),
-        "_schemas": attr.label(default = "//cortex_m/ops:operators.yaml", allow_files = True),
+        "_available": attr.label(default = "//cortex_m/runner:available.txt", allow_single_file = True),
         "_embed": attr.label(default = "//cortex_m/runner:model.S.template", allow_single_file = True),
     }),
 )
@@ -140,8 +130,8 @@ def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
         srcs = ["//cortex_m/runner:embedded.cc", sources],
         deps = [
             sources,
-            "//cortex_m/ops:all",
             "//cortex_m/runner:embedded_deps",
+            "//cortex_m/runner:operators",
         ] + kwargs.pop("deps", []),
         placement = name + "_placement",
         visibility = visibility,

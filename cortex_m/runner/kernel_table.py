@@ -1,0 +1,76 @@
+"""Writes the kernel table of a runner: LinkedKernels() with the operators that a program calls, and no others.
+
+    kernel_table.py --available=available.txt                         the names of all operators there are kernels for
+    kernel_table.py --operators=kernels.txt --table=kernels.cc        the table for the operators named in kernels.txt
+
+Names are those in a program, "cortex_m::quantized_add.out" or "aten::cat.out", one a line. Operators of cortex_m come from
+cortex_m/ops, all others from cortex_m/portable. One that neither has is one sentence on stderr and exit status 1.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Iterable
+
+from absl import app, flags
+
+from cortex_m.ops import codegen as ops
+from cortex_m.portable import schemas as portable
+
+_AVAILABLE = flags.DEFINE_string("available", None, "List to write.")
+_OPERATORS = flags.DEFINE_string("operators", None, "List to read, for --table.")
+_TABLE = flags.DEFINE_string("table", None, "C++ source to write.")
+
+
+class UnknownOperator(ValueError):
+    """There is no kernel of that name; the message is one sentence."""
+
+
+def functions() -> dict[str, str]:
+    """The C++ function of each operator there is a kernel for, by the operator's name in a program."""
+    own = {ops.program_name(name): f"ops::{name}_out" for name in ops.read_schemas(str(ops.OPERATORS_YAML))}
+    return own | {name: portable.cpp_name(name) for name in portable.operators()}
+
+
+def table(names: Iterable[str]) -> str:
+    """A source that defines LinkedKernels() (kernels.h) with the operators `names`, once each, in alphabetical order.
+
+    Raises UnknownOperator.
+    """
+    available = functions()
+    wanted = sorted(set(names))
+    missing = [name for name in wanted if name not in available]
+    if missing:
+        raise UnknownOperator(f"there is no kernel for {', '.join(missing)}")
+    lines = ["// Made by kernel_table.py from the names of a program's operators."]
+    # Only what is called is declared: a runner of int8 operators alone does not depend on the portable ones.
+    if any(name in portable.operators() for name in wanted):
+        lines.append('#include "cortex_m/portable/declarations.h"')
+    lines += ['#include "cortex_m/ops/operators.h"', '#include "cortex_m/runner/kernels.h"']
+    lines += ['#include "cortex_m/runtime/boxed.h"', "", "namespace cortex_m {", ""]
+    if wanted:
+        lines += ["static constexpr Kernel kKernels[] = {"]
+        lines += [f'    {{"{name}", Boxed<{available[name]}>}},' for name in wanted]
+        lines += ["};", "", "KernelTable LinkedKernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }"]
+    else:
+        lines += ["KernelTable LinkedKernels() { return {}; }"]
+    return "\n".join([*lines, "", "}  // namespace cortex_m", ""])
+
+
+def main(argv: list[str]) -> None:
+    if len(argv) > 1 or bool(_TABLE.value) != bool(_OPERATORS.value):
+        raise app.UsageError("--table and --operators go together, and there are no other arguments")
+    try:
+        if _AVAILABLE.value:
+            pathlib.Path(_AVAILABLE.value).write_text("".join(f"{name}\n" for name in functions()))
+        if _TABLE.value:
+            names = pathlib.Path(_OPERATORS.value).read_text().split()
+            pathlib.Path(_TABLE.value).write_text(table(names))
+    except UnknownOperator as error:
+        print(f"kernel_table: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    app.run(main)
