@@ -32,8 +32,10 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   }
 #if CORTEX_M_NN_MVE
   cortex_m_nn_convolve_columns_mve(&call, ctx->buf);
+#elif CORTEX_M_NN_DSP
+  cortex_m_nn_convolve_columns_dsp(&call, ctx->buf);
 #else
-  cortex_m_nn_convolve_columns_scalar(&call, (int16_t *)ctx->buf);
+  cortex_m_nn_convolve_columns_scalar(&call, ctx->buf);
 #endif
   return ARM_CMSIS_NN_SUCCESS;
 }

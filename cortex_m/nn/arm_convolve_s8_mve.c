@@ -212,16 +212,6 @@ static bool prepare_group(const cortex_m_nn_convolve_call *call, const memory *m
   return right;
 }
 
-// Output pixels from `begin` up to `end` see windows that lie inside of the input along one axis.
-static cortex_m_nn_range inside_range(int32_t input, int32_t kernel, int32_t dilation, int32_t stride, int32_t padding,
-                                      int32_t output) {
-  const int32_t begin = (padding + stride - 1) / stride;
-  const int32_t room = input - (kernel - 1) * dilation + padding - 1;  // the last origin plus padding
-  const int32_t end = room < 0 ? 0 : room / stride + 1;
-  const cortex_m_nn_range range = {begin, end < output ? end : output};
-  return range;
-}
-
 void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, void *scratch) {
   const cmsis_nn_conv_params *params = call->params;
   const cmsis_nn_dims *input = call->input_dims;
@@ -239,9 +229,9 @@ void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, voi
   m.last_rows = m.line + 16 * s.vectors + 16;
   m.input_end = call->input + input->n * input->h * input->w * input->c;
   const cortex_m_nn_range rows =
-      inside_range(input->h, filter->h, params->dilation.h, params->stride.h, params->padding.h, output->h);
+      cortex_m_nn_inside_range(input->h, filter->h, params->dilation.h, params->stride.h, params->padding.h, output->h);
   cortex_m_nn_range columns =
-      inside_range(input->w, filter->w, params->dilation.w, params->stride.w, params->padding.w, output->w);
+      cortex_m_nn_inside_range(input->w, filter->w, params->dilation.w, params->stride.w, params->padding.w, output->w);
   const int32_t run = filter->w * filter->c;
   const int32_t row_step = params->dilation.h * input->w * input->c;
   // From the first value of a window to behind the last one that gather_inside reads.

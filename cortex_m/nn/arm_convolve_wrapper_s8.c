@@ -15,11 +15,7 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *ctx, const c
   const cortex_m_nn_plan plan =
       cortex_m_nn_plan_convolve_s8(CORTEX_M_NN_COMPILED_ISA, conv_params, input_dims, filter_dims, output_dims);
   switch (plan.variant) {
-    case CORTEX_M_NN_CONVOLVE_1X1_SCALAR:
-      return arm_convolve_1x1_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
-                                 bias_dims, bias_data, output_dims, output_data);
-    case CORTEX_M_NN_CONVOLVE_COLUMNS_MVE:
-    case CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR:
+    case CORTEX_M_NN_CONVOLVE_COLUMNS:
       return arm_convolve_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
                              bias_data, NULL, output_dims, output_data);
     default:

@@ -25,19 +25,14 @@ TEST_P(ArmConvolveWrapperS8, EqualsTheDefinitionWithExactlyTheScratchItAsksFor) 
 INSTANTIATE_TEST_SUITE_P(Shapes, ArmConvolveWrapperS8, ::testing::ValuesIn(ConvolveShapes()));
 INSTANTIATE_TEST_SUITE_P(Pointwise, ArmConvolveWrapperS8, ::testing::ValuesIn(PointwiseShapes()));
 
-TEST(ArmConvolveWrapperS8Sizes, PointwiseNeedsNone) {
-  const ConvolveProblem p({1, 4, 4, 16, 8, 1, 1, 1, 2, 2, 0, 0, 1, 1}, 1);
-  const cmsis_nn_conv_params params = p.conv_params();
-  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size(&params, &p.input_dims, &p.filter_dims, &p.output_dims), 0);
-}
-
-// Two columns of kernel height x kernel width x channels of a group, 16 bits each.
-TEST(ArmConvolveWrapperS8Sizes, TwoColumnsOfAGroup) {
+// Four columns of kernel height x kernel width x channels of a group, of 32 bits each; or of 16 bits, padded to a multiple of
+// four values, with one column of bytes where pixels are no multiple of four.
+TEST(ArmConvolveWrapperS8Sizes, FourColumnsOfAGroup) {
   const ConvolveProblem p({1, 8, 8, 12, 8, 3, 5, 4, 1, 1, 1, 2, 1, 1}, 1);
   const cmsis_nn_conv_params params = p.conv_params();
-  const int32_t expected = 2 * (3 * 5 * 3) * 2;
-  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size(&params, &p.input_dims, &p.filter_dims, &p.output_dims), expected);
-  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size_dsp(&params, &p.input_dims, &p.filter_dims, &p.output_dims), expected);
+  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size(&params, &p.input_dims, &p.filter_dims, &p.output_dims), 4 * 45 * 4);
+  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size_dsp(&params, &p.input_dims, &p.filter_dims, &p.output_dims),
+            4 * 48 * 2 + 48 + 4);
 }
 
 // One block of four channels: 48 bytes of parameters, 32 of sums; two columns 496 bytes apart, of 45 values padded to 48;

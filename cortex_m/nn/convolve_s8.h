@@ -24,12 +24,12 @@ bool cortex_m_nn_convolve_call_is_valid(const cortex_m_nn_convolve_call *call);
 // Beyond that: 1x1 kernel, no padding, one group, and every window inside the input.
 bool cortex_m_nn_convolve_call_is_1x1(const cortex_m_nn_convolve_call *call);
 
-// im2col with two columns of int16 (kernel height x width x input channels of a group, each), offset added.
-void cortex_m_nn_convolve_columns_scalar(const cortex_m_nn_convolve_call *call, int16_t *columns);
+// im2col. Any kernel, 1x1 too; scratch as dispatch.h says, aligned to 4 bytes.
+void cortex_m_nn_convolve_columns_scalar(const cortex_m_nn_convolve_call *call, void *scratch);
+void cortex_m_nn_convolve_columns_dsp(const cortex_m_nn_convolve_call *call, void *scratch);
+void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, void *scratch);
 // Without scratch: one output at a time. The same bits, three to four times the instructions.
 void cortex_m_nn_convolve_direct_scalar(const cortex_m_nn_convolve_call *call);
-// Any kernel, 1x1 too; scratch as dispatch.h says, aligned to 4 bytes.
-void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, void *scratch);
 void cortex_m_nn_convolve_1x1_scalar(const cortex_m_nn_convolve_call *call);
 
 #endif  // CORTEX_M_NN_CONVOLVE_S8_H_

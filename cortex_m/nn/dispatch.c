@@ -26,30 +26,32 @@ int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_d
     return -1;
   }
   const int64_t depth = (int64_t)filter_dims->h * filter_dims->w * filter_dims->c;
-  const int64_t bytes = isa == CORTEX_M_NN_ISA_MVE
-                            ? columns_bytes_mve(depth, filter_dims->n / (input_dims->c / filter_dims->c))
-                            : 2 * depth * (int64_t)sizeof(int16_t);
+  int64_t bytes = 4 * depth * (int64_t)sizeof(int32_t);  // four columns
+  if (isa == CORTEX_M_NN_ISA_MVE) {
+    bytes = columns_bytes_mve(depth, filter_dims->n / (input_dims->c / filter_dims->c));
+  } else if (isa == CORTEX_M_NN_ISA_DSP) {
+    const int64_t padded = (depth + 3) / 4 * 4;
+    bytes = 4 * padded * (int64_t)sizeof(int16_t);
+    if (filter_dims->c % 4 != 0) {
+      bytes += padded + 4;  // a column of int8
+    }
+  }
   return bytes > INT32_MAX ? -1 : (int32_t)bytes;
 }
 
 cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_nn_conv_params *conv_params,
                                               const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                               const cmsis_nn_dims *output_dims) {
+  (void)conv_params;
   if (!cortex_m_nn_dims_are_valid(input_dims) || !cortex_m_nn_dims_are_valid(filter_dims) ||
       !cortex_m_nn_dims_are_valid(output_dims)) {
     return kNone;
-  }
-  if (isa != CORTEX_M_NN_ISA_MVE && filter_dims->h == 1 && filter_dims->w == 1 && filter_dims->c == input_dims->c && conv_params->padding.h == 0 &&
-      conv_params->padding.w == 0) {
-    const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_1X1_SCALAR, 0};
-    return plan;
   }
   const int32_t bytes = cortex_m_nn_convolve_columns_bytes(isa, input_dims, filter_dims);
   if (bytes < 0) {
     return kNone;
   }
-  const cortex_m_nn_plan plan = {
-      isa == CORTEX_M_NN_ISA_MVE ? CORTEX_M_NN_CONVOLVE_COLUMNS_MVE : CORTEX_M_NN_CONVOLVE_COLUMNS_SCALAR, bytes};
+  const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_COLUMNS, bytes};
   return plan;
 }
 

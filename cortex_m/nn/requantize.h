@@ -54,4 +54,67 @@ static inline int8_t cortex_m_nn_requantize_to_s8(int32_t accumulator, int32_t m
   return (int8_t)cortex_m_nn_clamp(value, min, max);
 }
 
+// ---- The same in fewer instructions, for the parameters that programs have.
+//
+// With |accumulator| < 2^30 the product of twice the accumulator has its rounded result in the upper word, and with
+// -22 <= shift < 0 the output offset can be added before the shift to the right.
+
+#define CORTEX_M_NN_QUICK_MIN_SHIFT (-22)
+#define CORTEX_M_NN_QUICK_MAX_BIAS (1 << 29)
+#define CORTEX_M_NN_QUICK_MAX_DEPTH (1 << 14)  // so many products of two int8, one of them with an offset, are below 2^29
+
+typedef struct {
+  int32_t multiplier;
+  int32_t right;  // -shift
+  int32_t added;  // half of the unit, and the offset, before the shift
+} cortex_m_nn_quick_params;
+
+// bias may be null.
+static inline bool cortex_m_nn_quick_params_are_valid(const int32_t *shifts, const int32_t *bias, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (shifts[i] < CORTEX_M_NN_QUICK_MIN_SHIFT || shifts[i] >= 0) {
+      return false;
+    }
+    if (bias != 0 && (bias[i] > CORTEX_M_NN_QUICK_MAX_BIAS || bias[i] < -CORTEX_M_NN_QUICK_MAX_BIAS)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static inline cortex_m_nn_quick_params cortex_m_nn_quick_params_of(int32_t multiplier, int32_t shift, int32_t offset) {
+  const uint32_t unit = (uint32_t)1 << (-shift & 31);
+  const cortex_m_nn_quick_params params = {multiplier, -shift, (int32_t)((uint32_t)offset * unit + unit / 2)};
+  return params;
+}
+
+static inline int32_t cortex_m_nn_clamp_to_s8(int32_t value) {
+#if defined(__ARM_FEATURE_SAT)
+  __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));  // GCC 12 compares and moves, in six instructions
+  return value;
+#else
+  return cortex_m_nn_clamp(value, -128, 127);
+#endif
+}
+
+// 2 * a * b / 2^32, halves up, for |a| < 2^30.
+static inline int32_t cortex_m_nn_quick_high_mult(int32_t a, int32_t b) {
+#if defined(__ARM_FEATURE_DSP)
+  int32_t result;
+  __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a * 2), "r"(b));
+  return result;
+#else
+  const int64_t product = (int64_t)(a * 2) * b;
+  return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
+#endif
+}
+
+// `full`: min is -128 and max is 127.
+static inline int8_t cortex_m_nn_quick_requantize_to_s8(int32_t accumulator, const cortex_m_nn_quick_params *params,
+                                                        int32_t min, int32_t max, bool full) {
+  const int32_t scaled = cortex_m_nn_quick_high_mult(accumulator, params->multiplier);
+  const int32_t value = (scaled + (scaled >> 31) + params->added) >> params->right;
+  return (int8_t)(full ? cortex_m_nn_clamp_to_s8(value) : cortex_m_nn_clamp(value, min, max));
+}
+
 #endif  // CORTEX_M_NN_REQUANTIZE_H_

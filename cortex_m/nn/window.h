@@ -31,4 +31,14 @@ static inline cortex_m_nn_range cortex_m_nn_clip_window(int32_t origin, int32_t 
   return range;
 }
 
+// Output coordinates begin <= o < end see windows that lie inside of the input along one axis.
+static inline cortex_m_nn_range cortex_m_nn_inside_range(int32_t input, int32_t kernel, int32_t dilation, int32_t stride,
+                                                         int32_t padding, int32_t output) {
+  const int32_t begin = (padding + stride - 1) / stride;
+  const int32_t room = input - (kernel - 1) * dilation + padding - 1;  // the last origin plus padding
+  const int32_t end = room < 0 ? 0 : room / stride + 1;
+  const cortex_m_nn_range range = {begin, end < output ? end : output};
+  return range;
+}
+
 #endif  // CORTEX_M_NN_WINDOW_H_

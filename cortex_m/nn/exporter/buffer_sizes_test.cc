@@ -21,13 +21,13 @@ TEST(BufferSizes, ConvolutionAnswersForEachInstructionSet) {
   EXPECT_EQ(cortex_m_nn_convolve_s8_buffer_size(3, input, filter, output, padding, stride, dilation), -1);
 }
 
-// {h, w} of the exporter against {w, h} of the library: only one of these two convolutions is pointwise.
+// {h, w} of the exporter against {w, h} of the library: on MVE the stride along a row says how many columns of the input are
+// kept, 64 bytes each, beside weights and parameters of 16 channels.
 TEST(BufferSizes, HeightAndWidthAreNotSwapped) {
-  const int32_t input[4] = {1, 1, 9, 4}, filter[4] = {8, 1, 1, 4}, output[4] = {1, 1, 9, 8};
-  const int32_t none[2] = {0, 0}, one[2] = {1, 1};
-  EXPECT_EQ(cortex_m_nn_convolve_s8_buffer_size(2, input, filter, output, none, one, one), 0);
-  const int32_t tall[4] = {8, 3, 1, 4}, padding_h[2] = {1, 0};
-  EXPECT_GT(cortex_m_nn_convolve_s8_buffer_size(2, input, tall, output, padding_h, one, one), 0);
+  const int32_t input[4] = {1, 9, 40, 16}, filter[4] = {1, 3, 3, 16}, output[4] = {1, 9, 20, 16};
+  const int32_t one[2] = {1, 1}, stride[2] = {1, 2};
+  EXPECT_EQ(cortex_m_nn_depthwise_conv_s8_buffer_size(CORTEX_M_NN_ISA_MVE, input, filter, output, one, stride, one, 1),
+            16 * 76 + 16 + 64 * (19 * 2 + 4));
 }
 
 TEST(BufferSizes, OtherKernels) {
