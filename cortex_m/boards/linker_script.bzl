@@ -14,6 +14,12 @@ def _memory_line(region):
         _hex(region["length"]),
     )
 
+# A null pointer points to the vectors where code begins at address 0, and the MPU guards them there (mpu.c). QEMU checks
+# access by pages of 1 KiB: code that shared one with the guard would be decoded anew for each instruction, a thousand times
+# slower. So there the vectors have a page of their own.
+_GUARDED_VECTORS_BYTES = 1024
+_VECTORS_BYTES = 256
+
 def _linker_script_impl(ctx):
     board = BOARDS[ctx.attr.board]
     if ctx.file.placement:
@@ -34,6 +40,9 @@ def _linker_script_impl(ctx):
             "{DATA}": board["data"],
             "{POOL}": board["pool"],
             "{PLACEMENT}": placement,
+            "{VECTORS_BYTES}": str(
+                _GUARDED_VECTORS_BYTES if memory(board, board["code"])["origin"] == 0 else _VECTORS_BYTES,
+            ),
             "{STACK_BYTES}": str(ctx.attr.stack_bytes or board["stack_bytes"]),
         },
     )

@@ -80,6 +80,15 @@ def test_vectors_and_stack_are_at_the_bottom_of_their_memories(board, tmp_path):
     assert sections[".stack"] == (boards.memory(table, table["data"])["origin"], table["stack_bytes"])
 
 
+def test_no_code_shares_a_page_with_the_guard_of_null_pointers(board, tmp_path):
+    """QEMU would run such code a thousand times slower (linker_script.bzl)."""
+    elf, _ = _link(board, tmp_path)
+    sections = _sections(elf)
+    if sections[".vectors"][0] == 0:
+        assert sections[".text"][0] >= 1024
+    assert sections[".vectors"][1] in (256, 512, 1024)
+
+
 def test_places_and_stack_can_be_chosen(board, tmp_path):
     elf, error = _link(board, tmp_path, "chosen", arena_bytes=8 << 20)
     assert not error

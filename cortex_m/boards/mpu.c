@@ -63,7 +63,7 @@ void mpu_start(void) {
   // Where code begins at 0 the vectors, which the core reads without the MPU, are what a null pointer points to. A region
   // of a higher number wins.
   if (kMemories[0].origin == 0) {
-    SetRasr(kMemoryCount, 0, 256, kNoAccess | 1u << 28);
+    SetRasr(kMemoryCount, 0, (uint32_t)__vectors_end - (uint32_t)__vectors_start, kNoAccess | 1u << 28);
   }
 #endif
   __asm__ volatile("dsb" ::: "memory");

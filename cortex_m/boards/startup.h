@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 extern uint32_t __vectors_start[];
+extern uint32_t __vectors_end[];  // a power of two away
 extern uint32_t __stack_limit[];
 extern uint32_t __stack_top[];
 
