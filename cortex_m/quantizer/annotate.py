@@ -11,7 +11,7 @@ Graph outputs get no observer: whatever is quantized last is dequantized, and no
 
 from __future__ import annotations
 
-from torch.fx import Node
+from torch.fx import Graph, Node
 from torchao.quantization.pt2e.quantizer import (
     QuantizationAnnotation,
     QuantizationSpecBase,
@@ -19,10 +19,10 @@ from torchao.quantization.pt2e.quantizer import (
 )
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
-from cortex_m.quantizer.match import Match
+from cortex_m.quantizer.match import Match, fake
 from cortex_m.quantizer.matcher import Refusal
 from cortex_m.quantizer.patterns import Output
-from cortex_m.quantizer.quantization_configs import SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec
+from cortex_m.quantizer.quantization_configs import RECORDED_INPUT_QSPEC, SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec
 
 _NO_NEIGHBOUR = "moves data between float operators only"
 
@@ -147,3 +147,10 @@ def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
         fixed = match.pattern.output is Output.SOFTMAX
         _close(match, SOFTMAX_OUTPUT_FIXED_QSPEC if fixed else match.config.output_activation)
     return kept, refusals
+
+
+def record_inputs(graph: Graph) -> None:
+    """Puts an InputRecorder behind each graph input; after `annotate`, which takes inputs to be unquantized."""
+    for node in graph.nodes:
+        if node.op == "placeholder" and fake(node) is not None:
+            _annotation(node).output_qspec = RECORDED_INPUT_QSPEC

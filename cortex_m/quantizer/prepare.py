@@ -2,13 +2,15 @@
 
 What is done, in this order; none of it changes what the model computes:
   - the guards node of `torch.export.export(...).module()` and its kin (metadata assertions) go;
+  - graph inputs move before the constants, so that conversion meets their recorders before any other observer;
   - tensor keyword arguments become positional (PT2E quantizes positional ones only);
   - in-place operators become out-of-place ones;
   - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
     the same shape, zero-width padding, windows of one element;
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
   - a batch norm over images that no convolution before it has absorbed becomes a depthwise 1x1 convolution;
-  - each layer gets its own copy of its constants, so that the float model keeps its weights whatever happens here.
+  - each layer gets its own copy of its constants, so that the float model keeps its weights whatever happens here,
+    and a bias of zeros where it has none: rounding the weights puts its mean error there.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ def prepare_graph(model: GraphModule) -> tuple[GraphModule, list[RemovedNode]]:
     Raises ValueError for an in-place operator whose effect another view of its tensor would see.
     """
     _remove_guards(model)
+    _move_inputs_first(model)
     _make_tensors_positional(model)
     _make_out_of_place(model)
     removals = _remove_identities(model)
@@ -79,6 +82,14 @@ def _remove_guards(model: GraphModule) -> None:
             model.graph.erase_node(node)
             if is_guard:
                 model.delete_submodule(node.target)
+
+
+def _move_inputs_first(model: GraphModule) -> None:
+    inputs = [node for node in model.graph.nodes if node.op == "placeholder"]
+    first = next(iter(model.graph.nodes))
+    for node in inputs:
+        if node is not first:
+            first.prepend(node)
 
 
 def _make_tensors_positional(model: GraphModule) -> None:
@@ -234,38 +245,38 @@ def _make_batch_norms_depthwise(model: GraphModule) -> None:
         offset = -_attribute(model, mean.target).double() * scale
         if bias is not None:
             offset = offset + _attribute(model, bias.target).double()
-        constants = []
-        for name, value in (("weight", scale[:, None, None, None]), ("bias", offset)):
-            value = torch.nn.Parameter(value.float(), requires_grad=False)
-            _assign_attr(value, model, f"{node.name}_depthwise_{name}", _AttrKind.PARAMETER)
-            with model.graph.inserting_before(node):
-                constants.append(model.graph.get_attr(f"{node.name}_depthwise_{name}"))
-            constants[-1].meta["val"] = fake(node).new_empty(value.shape)
         node.target = aten.conv2d.default
-        node.args = (source, *constants, [1, 1], [0, 0], [1, 1], scale.numel())
+        node.args = (source, None, None, [1, 1], [0, 0], [1, 1], scale.numel())
+        _set_constant(model, node, 1, f"{node.name}_depthwise_weight", scale[:, None, None, None].float())
+        _set_constant(model, node, 2, f"{node.name}_depthwise_bias", offset.float())
 
 
 def _own_constants(model: GraphModule) -> None:
     claimed: set[str] = set()
-    for node in model.graph.nodes:
+    for node in list(model.graph.nodes):
         if node.target not in _WITH_CONSTANTS:
             continue
         for position in (1, 2):
             constant = argument(node, position)
-            if not isinstance(constant, Node) or constant.op != "get_attr":
-                continue
-            value = torch.nn.Parameter(_attribute(model, constant.target).detach().clone(), requires_grad=False)
-            name = constant.target
-            if name in claimed or len(constant.users) > 1:
-                name = f"{name}_of_{node.name}"
-            claimed.add(name)
-            _assign_attr(value, model, name, _AttrKind.PARAMETER)
-            if name == constant.target:
-                continue
-            with model.graph.inserting_before(node):
-                own = model.graph.get_attr(name)
-            own.meta = dict(constant.meta)
-            node.update_arg(position, own)
+            if isinstance(constant, Node) and constant.op == "get_attr":
+                name = constant.target
+                if name in claimed or len(constant.users) > 1:
+                    name = f"{name}_of_{node.name}"
+                claimed.add(name)
+                _set_constant(model, node, position, name, _attribute(model, constant.target).detach().clone())
+            elif constant is None and isinstance(node.args[1], Node) and node.args[1].op == "get_attr":
+                weight = _attribute(model, node.args[1].target)
+                _set_constant(model, node, position, f"{node.name}_zero_bias", weight.new_zeros(weight.shape[0]))
+
+
+def _set_constant(model: GraphModule, node: Node, position: int, name: str, value: torch.Tensor) -> None:
+    _assign_attr(torch.nn.Parameter(value, requires_grad=False), model, name, _AttrKind.PARAMETER)
+    if position < len(node.args) and node.args[position] is not None and node.args[position].target == name:
+        return
+    with model.graph.inserting_before(node):
+        own = model.graph.get_attr(name)
+    own.meta["val"] = fake(node).new_empty(value.shape)
+    node.args = (*node.args[:position], own, *node.args[position + 1 :])
 
 
 def _attribute(model: GraphModule, name: str) -> torch.Tensor:

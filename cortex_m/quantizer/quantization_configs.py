@@ -21,7 +21,7 @@ from torchao.quantization.pt2e.quantizer import (
     QuantizationSpec,
 )
 
-from cortex_m.quantizer.observers import ActivationObserver
+from cortex_m.quantizer.observers import ActivationObserver, InputRecorder, PerChannelWeightObserver
 
 INT8_MIN, INT8_MAX = -128, 127
 
@@ -60,7 +60,7 @@ INT8_WEIGHT_PER_TENSOR_QSPEC = QuantizationSpec(
 )
 INT8_WEIGHT_PER_CHANNEL_QSPEC = QuantizationSpec(
     dtype=torch.int8,
-    observer_or_fake_quant_ctr=PerChannelMinMaxObserver,
+    observer_or_fake_quant_ctr=PerChannelWeightObserver,
     quant_min=WEIGHT_MIN,
     quant_max=WEIGHT_MAX,
     qscheme=torch.per_channel_symmetric,
@@ -75,6 +75,10 @@ SOFTMAX_OUTPUT_FIXED_QSPEC = FixedQParamsQuantizationSpec(
     quant_max=INT8_MAX,
     qscheme=torch.per_tensor_affine,
 )
+
+
+# Not a quantization: only how an InputRecorder gets behind a graph input.
+RECORDED_INPUT_QSPEC = QuantizationSpec(dtype=torch.float32, observer_or_fake_quant_ctr=InputRecorder)
 
 
 def _bias_qparams(observers) -> tuple[torch.Tensor, torch.Tensor]:

@@ -59,5 +59,5 @@ def output_qparams(node: Node) -> tuple[float, int]:
 
 def sqnr_db(reference: torch.Tensor, other: torch.Tensor) -> float:
     """Signal to quantization noise ratio in dB: power of the reference over power of the difference."""
-    reference, other = reference.double(), other.double()
+    reference, other = reference.detach().double(), other.detach().double()
     return float(10 * torch.log10(reference.square().sum() / (reference - other).square().sum()))

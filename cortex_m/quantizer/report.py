@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from torch.fx import Node
+
+if TYPE_CHECKING:
+    from cortex_m.quantizer.tuning.tuner import Tuner
 
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _LIBRARY = re.compile(r"[\\/](torch|torchao|executorch)[\\/]")
@@ -56,6 +60,7 @@ class QuantizerReport:
     quantized: list[QuantizedLayer] = field(default_factory=list)
     float_nodes: list[FloatNode] = field(default_factory=list)
     removed: list[RemovedNode] = field(default_factory=list)
+    tuner: Tuner | None = None
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}
@@ -68,6 +73,8 @@ class QuantizerReport:
             lines.append(f"Removed, as they change nothing: {names}")
         lines.append(f"Left in float: {len(self.float_nodes)} operators")
         lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
+        if self.tuner is not None:
+            lines.append(f"Accuracy: {self.tuner.summary}")
         return "\n".join(lines)
 
     def details(self) -> str:

@@ -1,0 +1,130 @@
+"""The channel factors of a group: those that make the noise of quantization smallest where the group is read.
+
+With factors s[c], the noise that reaches the readers of a group, layers with weights W, has two parts:
+
+    activations   sum over tensors t:  step_t^2 * sum_c |W[:, c]|^2 / s[c]^2,  step_t = range of (s * t) / 255
+    weights       sum over outputs o:  step_o^2 * sum_c (s[c] x[c])^2,         step_o = max_c |W[o, c] / s[c]| / 127
+
+Larger factors for narrow channels use the steps of the tensor better, but leave the readers' weights with a wider
+spread. The sum is minimized over log s by gradient descent (both parts are cheap: only per-channel statistics enter).
+
+A channel may also change its sign where nothing clamps the group: if every channel's longer tail points up, the range
+of the tensor is little more than one tail. A clamp from 0 to b demands s > 0, and as it commutes with s only while no
+value lies between b / s[c] and b, channels below it are only enlarged, and only until the largest calibration value,
+with a margin, meets the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.fx import GraphModule, Node
+
+from cortex_m.quantizer.tuning.equalize import Group, weight_of
+from cortex_m.quantizer.tuning.replay import observed
+
+# Room that a channel below a clamp keeps above its largest calibration value: inputs to come may be larger.
+CLAMP_MARGIN = 1.25
+# Part of the weights' noise that compensated rounding (`rounding`) leaves: 6 dB less than rounding to nearest.
+WEIGHT_NOISE_LEFT = 0.25
+
+_STEPS = 200
+_FIRST_RATE, _LAST_RATE = 0.1, 0.002
+
+
+@dataclass
+class ChannelStatistics:
+    """Over the calibration samples, for each channel of a tensor: smallest, largest, mean of squares."""
+
+    low: torch.Tensor
+    high: torch.Tensor
+    square: torch.Tensor
+
+    def scaled(self, scale: torch.Tensor) -> tuple[float, float]:
+        """(low, high) of the whole tensor when its channels are multiplied by `scale`."""
+        ends = torch.stack([self.low * scale, self.high * scale])
+        return float(ends.min()), float(ends.max())
+
+
+def channel_factors(
+    model: GraphModule,
+    group: Group,
+    groups: list[Group],
+    quantized: set[Node],
+    statistics: dict[Node, ChannelStatistics],
+) -> torch.Tensor | None:
+    """s[c] for the channels of `group`; None if nothing of it is quantized or it has no channels in common.
+
+    Args:
+        groups: all groups; a depthwise reader's own readers are looked up there.
+        quantized: nodes whose value is quantized.
+        statistics: for these and for the clamps.
+    """
+    tensors = [statistics[node] for node in group.tensors if node in quantized]
+    if not tensors or any(tensor.low.shape != tensors[0].low.shape for tensor in tensors):
+        return None
+    low = torch.stack([tensor.low for tensor in tensors]).clamp(max=0)
+    high = torch.stack([tensor.high for tensor in tensors]).clamp(min=0)
+    sign = torch.ones_like(low[0])
+    smallest, largest = -torch.inf, torch.tensor(torch.inf)
+    if group.clamps:
+        for clamp, bound in group.clamps:
+            if bound < torch.inf:
+                smallest = 0.0
+                room = bound / (CLAMP_MARGIN * statistics[clamp].high.clamp(min=1e-12))
+                largest = torch.minimum(largest, room.clamp(min=1).log())
+    else:
+        sign = torch.where(high.amax(0) + low.amin(0) < 0, -1.0, 1.0)
+        low, high = torch.where(sign < 0, -high, low), torch.where(sign < 0, -low, high)
+
+    importance = sum(_importance(model, reader, groups) for reader in group.readers)
+    spreads = []
+    for reader in group.readers:
+        weight, source = weight_of(model, reader), observed(model, reader.args[0])
+        # A depthwise layer has one input a channel: its weight's step follows the factor.
+        if weight.shape[2] > 1 and source in statistics:
+            spreads.append((weight.abs().amax(3), statistics[source].square * weight.shape[3]))
+    alive = torch.maximum(high.amax(0), -low.amin(0)) > 0
+    logs = _minimize(low, high, importance, spreads, smallest, largest, alive)
+    return torch.where(alive, logs.exp() * sign, torch.ones_like(sign))
+
+
+def _importance(model: GraphModule, reader: Node, groups: list[Group]) -> torch.Tensor:
+    """[channels]: power that noise of power one in a channel has in the outputs of `reader`, summed over these.
+
+    A depthwise layer's outputs are not comparable with each other, so theirs are weighted in the same way.
+    """
+    weight = weight_of(model, reader)
+    power = weight.square().sum(3)
+    if weight.shape[2] == 1:
+        next_readers = [after for group in groups if reader in group.tensors for after in group.readers]
+        dense = [weight_of(model, after).square().sum((1, 3)).reshape(-1) for after in next_readers]
+        if dense:
+            power = power * sum(dense).view(power.shape)
+    return power.sum(1).reshape(-1)
+
+
+def _minimize(low, high, importance, spreads, smallest, largest, alive) -> torch.Tensor:
+    """log s[c] by gradient descent on the logarithm of the noise."""
+    logs = torch.zeros_like(importance, requires_grad=True)
+    optimizer = torch.optim.Adam([logs], lr=_FIRST_RATE)
+
+    def bounded() -> torch.Tensor:
+        return torch.where(alive, torch.minimum(logs.clamp(min=smallest), largest), 0.0)
+
+    with torch.enable_grad():
+        for step in range(_STEPS):
+            optimizer.param_groups[0]["lr"] = _FIRST_RATE * (1 - step / _STEPS) + _LAST_RATE
+            scale = bounded().exp()
+            steps = ((scale * high).amax(1) - (scale * low).amin(1)) / 255
+            noise = steps.square().sum() * (importance / scale.square()).sum()
+            for spread, square in spreads:
+                by_group = scale.view(spread.shape[0], 1, spread.shape[2])
+                weight_steps = (spread / by_group).amax(2) / 127
+                signal = (by_group.square() * square.view(by_group.shape)).sum(2)
+                noise = noise + WEIGHT_NOISE_LEFT * (weight_steps.square() * signal).sum()
+            optimizer.zero_grad()
+            (noise + 1e-30).log().backward()
+            optimizer.step()
+        return bounded().detach()
