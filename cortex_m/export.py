@@ -6,7 +6,8 @@
 
 The steps are the public ones (README.md shows them spelled out): `torch.export`, `prepare_pt2e` with
 `CortexMQuantizer`, calibration, `convert_pt2e`, `to_edge_transform_and_lower` with `CortexMPassManager`,
-`to_executorch`. On top of them stand the checks of the input and a prediction: the outputs that the program must give
+`to_executorch`. On top of them stand the checks of the input, a seal on the program (`cortex_m/seal.py`), and a
+prediction: the outputs that the program must give
 on the example inputs, computed from the bytes of the .pte by the reference operators in exact integer arithmetic.
 """
 
@@ -26,6 +27,7 @@ from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import Program
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.quantizer.quantizer import CortexMQuantizer
+from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
 
 Inputs = tuple[torch.Tensor, ...]
@@ -108,7 +110,7 @@ def export_model(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
     )
     progress("planning memory and serialising")
-    program = bytes(edge.to_executorch().buffer)
+    program = seal(bytes(edge.to_executorch().buffer))
     progress("predicting the outputs")
     expected = Program(program).run(source.example_inputs)
     _check_same_shapes(float_outputs, expected)

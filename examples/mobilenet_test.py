@@ -12,6 +12,8 @@ import pytest
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
+from cortex_m.seal import unsealed
+
 PROGRAM = Path("examples/mobilenet_model.pte")
 VECTORS = Path("examples/mobilenet_model.vectors")
 
@@ -40,7 +42,7 @@ def test_bad_input_is_one_sentence_and_a_failure(flags, sentence):
 
 @pytest.fixture(scope="module")
 def plan() -> schema.ExecutionPlan:
-    return deserialize_pte_binary(PROGRAM.read_bytes()).program.execution_plan[0]
+    return deserialize_pte_binary(unsealed(PROGRAM.read_bytes())).program.execution_plan[0]
 
 
 def test_nothing_is_float_between_quantize_and_dequantize(plan):

@@ -1,7 +1,9 @@
-"""Damaged programs on the universal runner: refused with a sentence or run, never a fault, and alike on every core.
+"""Damaged programs on the universal runner: never a fault, and the same verdict on every core.
 
-A small quantized network is exported, then truncated, and damaged at random places by flipped bits, by bytes at the ends
-of their range and by words that are plausible as offsets and sizes. All damaged programs run in one start of each
+A small quantized network is exported. With its seal, every truncated program and every one with a flipped bit is refused.
+Without it, the verifier and the operators are on their own: the program is damaged at random places by flipped bits, by
+bytes at the ends of their range and by words that are plausible as offsets and sizes, and is refused with a sentence or,
+where it still is a program, run. All of them run in one start of each
 simulator; a fault or a hang would end it with an error. The host runs them too: its verdict on a file, and the outputs
 of what it still accepts, must be the device's.
 """
@@ -18,10 +20,12 @@ import torch
 from cortex_m import simulator
 from cortex_m.export import ModelSource, export_model
 from cortex_m.host.tensor_bytes import tensor_to_bytes
+from cortex_m.seal import unsealed
 
 _FOLDER = Path("cortex_m/runner").resolve()
 _CORES = {"cortex_m55": "mps3_an547", "cortex_m4": "mps2_an386"}
-_DAMAGED = 1500
+_FLIPPED = 1000
+_DAMAGED = 1000
 
 
 class Net(torch.nn.Module):
@@ -41,6 +45,12 @@ class Net(torch.nn.Module):
         return torch.softmax(self.classifier(x.mean((2, 3))), 1)
 
 
+def _flip(program: bytes, bit: int) -> bytes:
+    damaged = bytearray(program)
+    damaged[bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
 def _damage(program: bytes, generator: random.Random) -> bytes:
     damaged = bytearray(program)
     for _ in range(generator.choice([1, 1, 1, 2, 4, 16])):
@@ -58,20 +68,22 @@ def _damage(program: bytes, generator: random.Random) -> bytes:
 
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory):
-    """Folder with the programs, and the number of truncated, damaged and intact ones, in this order."""
+    """Folder with the programs; how many at the begin must be refused; how many there are. The last one is intact."""
     folder = tmp_path_factory.mktemp("batch")
     torch.manual_seed(0)
     exported = export_model(ModelSource(Net(), (torch.randn(1, 3, 8, 8),)))
-    program = exported.program
+    sealed, program = exported.program, unsealed(exported.program)
     generator = random.Random(20261130)
     programs = [program[:length] for length in range(0, len(program), 61)]
-    truncated = len(programs)
-    programs += [_damage(program, generator) for _ in range(_DAMAGED)] + [program]
+    programs += [sealed[:length] for length in [*range(30, len(sealed), 997), *range(len(program) + 1, len(sealed))]]
+    programs += [_flip(sealed, generator.randrange(8 * len(sealed))) for _ in range(_FLIPPED)]
+    refused = len(programs)
+    programs += [_damage(program, generator) for _ in range(_DAMAGED)] + [program, sealed]
     for number, content in enumerate(programs):
         (folder / f"{number}.pte").write_bytes(content)
     (folder / "x.bin").write_bytes(tensor_to_bytes(exported.inputs[0]))
     (folder / "expected.bin").write_bytes(tensor_to_bytes(exported.expected[0]))
-    return folder, truncated, len(programs)
+    return folder, refused, len(programs)
 
 
 @pytest.fixture(scope="module")
@@ -104,17 +116,18 @@ def test_every_program_gets_a_verdict(batch, results, core):
 
 
 @pytest.mark.parametrize("core", ["host", *_CORES])
-def test_truncated_programs_are_refused(batch, results, core):
-    _, truncated, _ = batch
-    assert all(verdict.startswith("error: ") for verdict in results[core][0][:truncated])
+def test_truncated_and_sealed_programs_are_refused_every_time(batch, results, core):
+    _, refused, _ = batch
+    assert all(verdict.startswith("error: ") for verdict in results[core][0][:refused])
 
 
 @pytest.mark.parametrize("core", ["host", *_CORES])
 def test_the_intact_program_still_runs_at_the_end(batch, results, core):
+    """With and without its seal."""
     folder, _, _ = batch
     verdicts, outputs = results[core]
-    assert verdicts[-1] == "ok"
-    assert outputs[-1] == (folder / "expected.bin").read_bytes()
+    assert verdicts[-2:] == ["ok", "ok"]
+    assert outputs[-2:] == [(folder / "expected.bin").read_bytes()] * 2
 
 
 def test_the_damage_reaches_verifier_and_operators(results):

@@ -4,6 +4,7 @@
 
 #include "cortex_m/runtime/plan.h"
 #include "cortex_m/runtime/schema.h"
+#include "cortex_m/runtime/seal.h"
 #include "cortex_m/runtime/verify.h"
 
 namespace cortex_m {
@@ -34,6 +35,8 @@ Status Program::Open(Span<const uint8_t> bytes) {
   if (std::memcmp(bytes.data + kIdentifierAt, "ET12", 4) != 0) {
     return Malformed("this is no .pte program (its identifier is not ET12)");
   }
+  const bool sealed = HasSeal(bytes);
+  if (sealed) bytes.size -= kSealBytes;
   bytes_ = bytes;
   flatbuffer_size_ = bytes.size;
   segments_begin_ = bytes.size;
@@ -53,8 +56,14 @@ Status Program::Open(Span<const uint8_t> bytes) {
       if (begin % kDataAlignment != 0) return Malformed("the data segments are not aligned to 16 bytes");
       segments_begin_ = static_cast<size_t>(begin);
     }
-    if (length >= kHeader && ReadU64(header + 24) > bytes.size - segments_begin_) {
-      return Malformed("the file is truncated: its data segments do not fit in it");
+    if (length >= kHeader) {
+      const uint64_t segments = ReadU64(header + 24);
+      if (segments > bytes.size - segments_begin_) {
+        return Malformed("the file is truncated: its data segments do not fit in it");
+      }
+      // Else a damaged seal would make a sealed file an unsealed one.
+      const size_t end = begin != 0 ? segments_begin_ + static_cast<size_t>(segments) : flatbuffer_size_;
+      if (!sealed && end < bytes.size) return Malformed("there are bytes behind the program that are no seal of it");
     }
   }
   const uint32_t root = ReadU32(bytes.data);
@@ -67,6 +76,7 @@ Status Program::Load(Span<const uint8_t> bytes, Program& program) {
   program = Program();
   Program candidate;
   CORTEX_M_RETURN_IF_ERROR(candidate.Open(bytes));
+  if (HasSeal(bytes)) CORTEX_M_RETURN_IF_ERROR(VerifySeal(bytes));
   CORTEX_M_RETURN_IF_ERROR(VerifyProgram(candidate));
   program = candidate;
   return Status();
