@@ -52,7 +52,7 @@ struct Value {
     Span<const Tensor> as_tensor_list;
     Span<const Tensor* const> as_optional_tensor_list;
   };
-  Value() : as_int(0) {}
+  constexpr Value() : as_int(0) {}
 
   static Value Int(int64_t number) {
     Value value;

@@ -74,7 +74,7 @@ namespace storage {
 
 template <typename T, size_t kCount>
 struct Array {
-  T items[kCount];
+  T items[kCount] = {};
   Span<T> span() { return {items, kCount}; }
 };
 template <typename T>
