@@ -57,8 +57,13 @@ TEST(Seal, LoadedProgramEndsBeforeTheSeal) {
   EXPECT_EQ(program.bytes().size, file.size());
 }
 
-// A program without constants has no extended header: nothing says where it ends.
-std::string WithoutHeader() { return AddSample().maker.File(0); }
+// A program without constants has no extended header, and then nothing says where it ends.
+std::string WithoutHeader() {
+  ProgramMaker maker;
+  const std::string file = maker.File(0);
+  EXPECT_TRUE(Load(file).ok());
+  return file;
+}
 
 TEST(Seal, EveryFlippedBitOfAProgramWithoutHeaderIsRefused) {
   const std::string file = Sealed(WithoutHeader());
