@@ -36,7 +36,9 @@ struct Elu {
 };
 struct Silu {
   template <typename T>
-  static T Of(T x) { return static_cast<T>(x / (1 + Exp(-static_cast<double>(x)))); }
+  static T Of(T x) {
+    return static_cast<T>(x / (1 + Exp(-static_cast<double>(x))));
+  }
 };
 struct Softplus {
   template <typename T>
@@ -47,7 +49,9 @@ struct Softplus {
 };
 struct Mish {
   template <typename T>
-  static T Of(T x) { return static_cast<T>(x * Tanh(Log1p(Exp(static_cast<double>(x))))); }
+  static T Of(T x) {
+    return static_cast<T>(x * Tanh(Log1p(Exp(static_cast<double>(x)))));
+  }
 };
 
 // PyTorch has these for float types alone.
@@ -60,13 +64,16 @@ Status Run(const ElementwiseKernel& kernel, Operands operands, Tensor& out) {
 }  // namespace
 
 Status aten::gelu_out(KernelContext&, const Tensor& self, Span<const char> approximate, Tensor& out) {
-  const auto is = [&](const char* name) { return approximate.size == std::strlen(name) && std::memcmp(approximate.data, name, approximate.size) == 0; };
+  const auto is = [&](const char* name) {
+    return approximate.size == std::strlen(name) && std::memcmp(approximate.data, name, approximate.size) == 0;
+  };
   if (is("none")) return Run(kFloatLane<Gelu, 1>, {self}, out);
   if (is("tanh")) return Run(kFloatLane<GeluTanh, 1>, {self}, out);
   return Refuse("approximate must be none or tanh");
 }
 Status aten::elu_out(KernelContext&, const Tensor& self, Scalar alpha, Scalar scale, Scalar input_scale, Tensor& out) {
-  return Run(kFloatLane<Elu, 4>, {self, Operand::Parameter(alpha), Operand::Parameter(scale), Operand::Parameter(input_scale)}, out);
+  return Run(kFloatLane<Elu, 4>,
+             {self, Operand::Parameter(alpha), Operand::Parameter(scale), Operand::Parameter(input_scale)}, out);
 }
 Status aten::silu_out(KernelContext&, const Tensor& self, Tensor& out) { return Run(kFloatLane<Silu, 1>, {self}, out); }
 Status aten::softplus_out(KernelContext&, const Tensor& self, Scalar beta, Scalar threshold, Tensor& out) {

@@ -27,7 +27,9 @@ Status AdvancedIndex::Init(const Tensor& self, Indices indices) {
 }
 
 Status AdvancedIndex::InitMask() {
-  if (mask_->rank == 0 || mask_dim_ + mask_->rank > self_->rank) return Refuse("the mask does not fit the tensor's dimensions");
+  if (mask_->rank == 0 || mask_dim_ + mask_->rank > self_->rank) {
+    return Refuse("the mask does not fit the tensor's dimensions");
+  }
   position_rank_ = mask_->rank;
   for (int i = 0; i < mask_->rank; ++i) {
     if (mask_->sizes[i] != self_->sizes[mask_dim_ + i]) return Refuse("the mask does not fit the tensor's dimensions");

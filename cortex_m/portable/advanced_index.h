@@ -1,8 +1,9 @@
-// Advanced indexing, self[:, i, j, :]: some dimensions are picked by index tensors that are broadcast against each other (or by
-// one bool mask), the others are taken whole.
+// Advanced indexing, self[:, i, j, :]: some dimensions are picked by index tensors that are broadcast against each
+// other (or by one bool mask), the others are taken whole.
 //
-// The positions are the elements of the broadcast index, in logical order (of a mask: its true elements). The result has their
-// dimensions in place of the indexed ones if those are neighbours, else in front, and then the others in order.
+// The positions are the elements of the broadcast index, in logical order (of a mask: its true elements). The result
+// has their dimensions in place of the indexed ones if those are neighbours, else in front, and then the others in
+// order.
 #ifndef CORTEX_M_PORTABLE_ADVANCED_INDEX_H_
 #define CORTEX_M_PORTABLE_ADVANCED_INDEX_H_
 

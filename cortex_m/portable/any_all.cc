@@ -64,13 +64,17 @@ Status aten::any_out(KernelContext&, const Tensor& self, int64_t dim, bool keepd
 Status aten::any_dims_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim, Tensor& out) {
   return DecideDims<true>(self, dim, keepdim, out);
 }
-Status aten::any_all_out(KernelContext&, const Tensor& self, Tensor& out) { return DecideDims<true>(self, nullptr, false, out); }
+Status aten::any_all_out(KernelContext&, const Tensor& self, Tensor& out) {
+  return DecideDims<true>(self, nullptr, false, out);
+}
 Status aten::all_out(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
   return DecideDim<false>(self, dim, keepdim, out);
 }
 Status aten::all_dims_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim, Tensor& out) {
   return DecideDims<false>(self, dim, keepdim, out);
 }
-Status aten::all_all_out(KernelContext&, const Tensor& self, Tensor& out) { return DecideDims<false>(self, nullptr, false, out); }
+Status aten::all_all_out(KernelContext&, const Tensor& self, Tensor& out) {
+  return DecideDims<false>(self, nullptr, false, out);
+}
 
 }  // namespace cortex_m

@@ -1,6 +1,7 @@
 // arange: start, start + step, ... below end (above it, for a negative step).
 //
-// Element i is start + i * step, computed in float64 and then rounded, for a float tensor; in int64 for an integer tensor.
+// Element i is start + i * step, computed in float64 and then rounded, for a float tensor; in int64 for an integer
+// tensor.
 
 #include "cortex_m/portable/check.h"
 #include "cortex_m/portable/convert.h"
@@ -35,9 +36,8 @@ Status Arange(Scalar start, Scalar end, Scalar step, Tensor& out) {
   if (out.rank != 1) return Refuse(kWrongOutSizes);
   const bool ints = start.tag != Tag::kDouble && end.tag != Tag::kDouble && step.tag != Tag::kDouble;
   if (ScalarAs<float>(step) == 0) return Refuse("the step of arange must not be zero");
-  const int64_t count =
-      ints ? CountOfInts(ScalarAs<int64_t>(start), ScalarAs<int64_t>(end), ScalarAs<int64_t>(step))
-           : CountOfDoubles(start.ToDouble(), end.ToDouble(), step.ToDouble());
+  const int64_t count = ints ? CountOfInts(ScalarAs<int64_t>(start), ScalarAs<int64_t>(end), ScalarAs<int64_t>(step))
+                             : CountOfDoubles(start.ToDouble(), end.ToDouble(), step.ToDouble());
   if (count < 0) return Refuse("the bounds of arange do not agree with the sign of its step");
   if (count != out.sizes[0]) return Refuse(kWrongOutSizes);
   for (int32_t i = 0; i < out.sizes[0]; ++i) {
@@ -46,7 +46,8 @@ Status Arange(Scalar start, Scalar end, Scalar step, Tensor& out) {
       Store(&value, 1, out.dtype, out.data, i, 1);
     } else {
       const uint64_t first = static_cast<uint64_t>(ScalarAs<int64_t>(start));
-      const int64_t value = static_cast<int64_t>(first + static_cast<uint64_t>(ScalarAs<int64_t>(step)) * static_cast<uint64_t>(i));
+      const int64_t value =
+          static_cast<int64_t>(first + static_cast<uint64_t>(ScalarAs<int64_t>(step)) * static_cast<uint64_t>(i));
       Store(&value, 1, out.dtype, out.data, i, 1);
     }
   }
@@ -55,7 +56,9 @@ Status Arange(Scalar start, Scalar end, Scalar step, Tensor& out) {
 
 }  // namespace
 
-Status aten::arange_out(KernelContext&, Scalar end, Tensor& out) { return Arange(IntScalar(0), end, IntScalar(1), out); }
+Status aten::arange_out(KernelContext&, Scalar end, Tensor& out) {
+  return Arange(IntScalar(0), end, IntScalar(1), out);
+}
 Status aten::arange_start_out(KernelContext&, Scalar start, Scalar end, Scalar step, Tensor& out) {
   return Arange(start, end, step, out);
 }

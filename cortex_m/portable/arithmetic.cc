@@ -1,7 +1,7 @@
 // add, sub, rsub and mul of tensors and numbers.
 //
-// alpha * other is rounded before it is added: PyTorch fuses the two in its vectorized loop, and so may differ in the last place
-// for an alpha that is no power of two.
+// alpha * other is rounded before it is added: PyTorch fuses the two in its vectorized loop, and so may differ in the
+// last place for an alpha that is no power of two.
 
 #include "cortex_m/portable/declarations.h"
 #include "cortex_m/portable/elementwise.h"
@@ -13,21 +13,29 @@ using namespace portable;
 
 struct AddScaled {
   template <typename T>
-  static T Of(T a, T b, T alpha) { return Plus(a, Times(alpha, b)); }
+  static T Of(T a, T b, T alpha) {
+    return Plus(a, Times(alpha, b));
+  }
 };
 struct SubtractScaled {
   template <typename T>
-  static T Of(T a, T b, T alpha) { return Minus(a, Times(alpha, b)); }
+  static T Of(T a, T b, T alpha) {
+    return Minus(a, Times(alpha, b));
+  }
 };
 struct Multiply {
   template <typename T>
-  static T Of(T a, T b) { return Times(a, b); }
+  static T Of(T a, T b) {
+    return Times(a, b);
+  }
 };
 
 Status CheckAlpha(const Operand& self, const Operand& other, const Scalar& alpha) {
   const ScalarType common = CommonType({self, other});
   if (!IsFloat(common) && alpha.tag == Tag::kDouble) return Refuse("alpha of integer tensors must be an integer");
-  if (common != ScalarType::kBool && alpha.tag == Tag::kBool) return Refuse("alpha may be a bool for bool tensors only");
+  if (common != ScalarType::kBool && alpha.tag == Tag::kBool) {
+    return Refuse("alpha may be a bool for bool tensors only");
+  }
   return Status();
 }
 

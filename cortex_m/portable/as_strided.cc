@@ -23,7 +23,9 @@ Status aten::as_strided_copy_out(KernelContext&, const Tensor& self, IntList siz
   int32_t strides[kMaxRank];
   for (size_t i = 0; i < size.size; ++i) {
     if (stride[i] < 0) return Refuse("strides must not be negative");
-    if (stride[i] > 0 && size[i] - 1 > (count - 1 - last) / stride[i]) return Refuse("the pattern goes beyond the end of the input");
+    if (stride[i] > 0 && size[i] - 1 > (count - 1 - last) / stride[i]) {
+      return Refuse("the pattern goes beyond the end of the input");
+    }
     last += (size[i] - 1) * stride[i];
     strides[i] = size[i] == 1 ? 0 : static_cast<int32_t>(stride[i]);
   }
@@ -31,7 +33,8 @@ Status aten::as_strided_copy_out(KernelContext&, const Tensor& self, IntList siz
   return Status();
 }
 
-Status aten::diagonal_copy_out(KernelContext&, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2, Tensor& out) {
+Status aten::diagonal_copy_out(KernelContext&, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2,
+                               Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(self, out));
   if (self.rank < 2 || !NormalizeDim(dim1, self.rank) || !NormalizeDim(dim2, self.rank)) return Refuse(kDimOutOfRange);
   if (dim1 == dim2) return Refuse("a diagonal needs two different dims");
@@ -57,7 +60,8 @@ Status aten::diagonal_copy_out(KernelContext&, const Tensor& self, int64_t offse
 }
 
 // Windows of `size` elements, `step` apart, along one dimension; the window is a new last dimension.
-Status aten::unfold_copy_out(KernelContext&, const Tensor& self, int64_t dimension, int64_t size, int64_t step, Tensor& out) {
+Status aten::unfold_copy_out(KernelContext&, const Tensor& self, int64_t dimension, int64_t size, int64_t step,
+                             Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(self, out));
   if (self.rank == 0 || !NormalizeDim(dimension, self.rank)) return Refuse(kDimOutOfRange);
   if (step <= 0) return Refuse("step must be positive");

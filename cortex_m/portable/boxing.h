@@ -19,7 +19,8 @@ namespace cortex_m::boxing {
 template <typename T>
 struct Parameter<std::optional<T>> {
   // Without the check of a scalar type's code, which would look at the number that None does not have.
-  static constexpr Accepts kAccepts = static_cast<Accepts>((Parameter<T>::kAccepts & ~kScalarTypeCode) | Only(Tag::kNone));
+  static constexpr Accepts kAccepts =
+      static_cast<Accepts>((Parameter<T>::kAccepts & ~kScalarTypeCode) | Only(Tag::kNone));
   static std::optional<T> Get(Value& value) {
     if (value.tag == Tag::kNone) return std::nullopt;
     return Parameter<T>::Get(value);

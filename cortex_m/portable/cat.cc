@@ -46,7 +46,9 @@ Status aten::cat_out(KernelContext&, Span<const Tensor> tensors, int64_t dim, Te
     if (IsPassedOver(part)) continue;
     if (part.rank != out.rank) return Refuse("the tensors differ in rank");
     const Slice slice{static_cast<int>(dim), length, 1, part.sizes[dim]};
-    if (!HasSliceSizes(part, out, slice, false)) return Refuse("the tensors and the out tensor differ in another size than that of dim");
+    if (!HasSliceSizes(part, out, slice, false)) {
+      return Refuse("the tensors and the out tensor differ in another size than that of dim");
+    }
     length += part.sizes[dim];
   }
   if (length != out.sizes[dim]) return Refuse(kWrongOutSizes);

@@ -10,16 +10,22 @@ using namespace portable;
 
 struct Minimum {
   template <typename T>
-  static T Of(T a, T b) { return a != a || a < b ? a : b; }
+  static T Of(T a, T b) {
+    return a != a || a < b ? a : b;
+  }
 };
 struct Maximum {
   template <typename T>
-  static T Of(T a, T b) { return a != a || a > b ? a : b; }
+  static T Of(T a, T b) {
+    return a != a || a > b ? a : b;
+  }
 };
 // The upper bound wins where the bounds have changed places.
 struct Clamp {
   template <typename T>
-  static T Of(T x, T low, T high) { return Minimum::Of(Maximum::Of(x, low), high); }
+  static T Of(T x, T low, T high) {
+    return Minimum::Of(Maximum::Of(x, low), high);
+  }
 };
 
 // An integer outside of the element type's range would wrap around, and bound something else.
@@ -37,7 +43,8 @@ Status aten::maximum_out(KernelContext&, const Tensor& self, const Tensor& other
   return Elementwise(kAllLanes<Maximum, 2>, Result::kPromoted, {self, other}, out);
 }
 
-Status aten::clamp_out(KernelContext&, const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max, Tensor& out) {
+Status aten::clamp_out(KernelContext&, const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max,
+                       Tensor& out) {
   if (!min.has_value() && !max.has_value()) return Refuse("clamp needs a bound");
   const ScalarType common = CommonType({self, min.has_value() ? *min : *max, max.has_value() ? *max : *min});
   if (common == ScalarType::kBool) return Refuse("bools cannot be clamped");
@@ -63,7 +70,8 @@ Status aten::hardtanh_out(KernelContext&, const Tensor& self, Scalar min_val, Sc
   }
   CORTEX_M_RETURN_IF_ERROR(CheckBound(min_val, self.dtype));
   CORTEX_M_RETURN_IF_ERROR(CheckBound(max_val, self.dtype));
-  return Elementwise(kAllLanes<Clamp, 3>, Result::kPromoted, {self, Operand::Parameter(min_val), Operand::Parameter(max_val)}, out);
+  return Elementwise(kAllLanes<Clamp, 3>, Result::kPromoted,
+                     {self, Operand::Parameter(min_val), Operand::Parameter(max_val)}, out);
 }
 
 Status aten::relu_out(KernelContext&, const Tensor& self, Tensor& out) {

@@ -1,9 +1,9 @@
 """Writes C++ from the schemas of the portable operators.
 
-    codegen.py declarations declarations.h        each kernel's declaration
-    codegen.py table table.cc [aten::add.out ...]   a table of {name, Boxed<kernel>}: of all, or of those named
-    codegen.py available available.txt            the names of all kernels, one a line
-    codegen.py document portable_ops.md           the table for people
+codegen.py declarations declarations.h        each kernel's declaration
+codegen.py table table.cc [aten::add.out ...]   a table of {name, Boxed<kernel>}: of all, or of those named
+codegen.py available available.txt            the names of all kernels, one a line
+codegen.py document portable_ops.md           the table for people
 """
 
 from __future__ import annotations

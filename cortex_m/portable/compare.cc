@@ -12,27 +12,39 @@ using namespace portable;
 
 struct Equal {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a == b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a == b);
+  }
 };
 struct NotEqual {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a != b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a != b);
+  }
 };
 struct GreaterEqual {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a >= b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a >= b);
+  }
 };
 struct Greater {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a > b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a > b);
+  }
 };
 struct LessEqual {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a <= b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a <= b);
+  }
 };
 struct Less {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a < b); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a < b);
+  }
 };
 
 template <typename Functor>

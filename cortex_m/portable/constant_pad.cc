@@ -13,7 +13,9 @@ using namespace portable;
 Status aten::constant_pad_nd_out(KernelContext&, const Tensor& self, IntList pad, Scalar value, Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(Check(self));
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(self, out));
-  if (pad.size % 2 != 0 || pad.size > 2u * self.rank) return Refuse("pad must have two entries a dimension, of as many as there are");
+  if (pad.size % 2 != 0 || pad.size > 2u * self.rank) {
+    return Refuse("pad must have two entries a dimension, of as many as there are");
+  }
   if (out.rank != self.rank) return Refuse(kWrongOutSizes);
   uint64_t element;
   if (!ScalarToElement(value, out.dtype, element)) return Refuse("value is out of range of the element type");

@@ -1,10 +1,11 @@
 // Lanes: the three C++ types that portable kernels compute in, and the conversions between them and element types.
 //
-// float32 computes in float; int64 in int64_t; bool and the narrower integers in int32_t. So a kernel is written once for each
-// lane, not once for each element type. Integers wrap around at the width of their element type, as PyTorch's do.
+// float32 computes in float; int64 in int64_t; bool and the narrower integers in int32_t. So a kernel is written once
+// for each lane, not once for each element type. Integers wrap around at the width of their element type, as PyTorch's
+// do.
 //
-// float -> integer truncates towards zero to a 64-bit integer (at its limits outside; NaN gives 0) and then wraps; float -> bool
-// is `x != 0`. PyTorch leaves values out of range to the processor; here they are the same on each.
+// float -> integer truncates towards zero to a 64-bit integer (at its limits outside; NaN gives 0) and then wraps;
+// float -> bool is `x != 0`. PyTorch leaves values out of range to the processor; here they are the same on each.
 #ifndef CORTEX_M_PORTABLE_CONVERT_H_
 #define CORTEX_M_PORTABLE_CONVERT_H_
 
@@ -57,8 +58,8 @@ inline Scalar IntScalar(int64_t number) {
 
 // A Python number as the 1, 2, 4 or 8 bytes of an element of `type`; false if the number is outside of its range.
 bool ScalarToElement(const Scalar& scalar, ScalarType type, uint64_t& element);
-// Whether `scalar` may be converted to `type`, by PyTorch's measure: integers by range (of uint8 the negatives too, which wrap
-// around), floats always.
+// Whether `scalar` may be converted to `type`, by PyTorch's measure: integers by range (of uint8 the negatives too,
+// which wrap around), floats always.
 bool Fits(const Scalar& scalar, ScalarType type);
 
 }  // namespace cortex_m::portable

@@ -90,7 +90,8 @@ Status aten::copy_out(KernelContext&, const Tensor& self, const Tensor& src, boo
 }
 Status aten::copy_(KernelContext&, Tensor& self, const Tensor& src, bool) { return Convert(src, self); }
 
-Status dim_order_ops::_clone_dim_order_out(KernelContext&, const Tensor& self, bool, const IntList* dim_order, Tensor& out) {
+Status dim_order_ops::_clone_dim_order_out(KernelContext&, const Tensor& self, bool, const IntList* dim_order,
+                                           Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(out));
   CORTEX_M_RETURN_IF_ERROR(CheckDimOrder(dim_order, out));
   return Copy(self, out);

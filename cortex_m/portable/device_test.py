@@ -36,11 +36,28 @@ def _record_everything() -> Recorder:
             for name in ["clone", "alias_copy", "detach_copy", "lift_fresh_copy"]:
                 movement_test.test_copies(name, dtype)
             movement_test.test_indexing(dtype, torch.int64)
-            for name in ["abs", "neg", "sign", "isnan", "isinf", "floor", "ceil", "trunc", "round", "bitwise_not", "logical_not"]:
+            for name in [
+                "abs",
+                "neg",
+                "sign",
+                "isnan",
+                "isinf",
+                "floor",
+                "ceil",
+                "trunc",
+                "round",
+                "bitwise_not",
+                "logical_not",
+            ]:
                 elementwise_test.test_exact_unary(name, dtype)
             for scalar in [-3, 2.5]:
                 elementwise_test.test_numbers(dtype, scalar)
-        for pair in [(torch.int8, torch.int8), (torch.float32, torch.float32), (torch.int64, torch.float32), (torch.int32, torch.int16)]:
+        for pair in [
+            (torch.int8, torch.int8),
+            (torch.float32, torch.float32),
+            (torch.int64, torch.float32),
+            (torch.int32, torch.int16),
+        ]:
             recorder.start_of_group()
             elementwise_test.test_arithmetic(*pair)
             elementwise_test.test_division_modes(*pair)
@@ -68,6 +85,7 @@ def _record_everything() -> Recorder:
         ]:  # fmt: skip
             recorder.start_of_group()
             test()
+        elementwise_test.test_round_to_decimals(3)
         elementwise_test.test_activations(3.0)
         reduction_test.test_softmax(3.0)
     return recorder
@@ -89,7 +107,9 @@ def test_every_kernel_is_replayed(recorded):
 @pytest.mark.parametrize("core", _BOARDS)
 def test_a_core_gives_the_bits_of_the_host(recorded, core):
     recorder, path = recorded
-    result = simulator.run(_BOARDS[core], _FOLDER / f"replay_{core}.elf", [path.name], cwd=path.parent, timeout=600, check=False)
+    result = simulator.run(
+        _BOARDS[core], _FOLDER / f"replay_{core}.elf", [path.name], cwd=path.parent, timeout=600, check=False
+    )
     assert result.status == 0, result.stdout[-4000:]
     assert int(result.values["calls"]) == sum(recorder.counts.values()) > 2000
     assert result.values["failures"] == "0"

@@ -16,28 +16,38 @@ using namespace portable;
 
 // The lowest integer has no positive counterpart: / and % by -1 would be undefined there.
 template <typename T>
-T Quotient(T a, T b) { return b == -1 ? Minus(T{0}, a) : a / b; }
+T Quotient(T a, T b) {
+  return b == -1 ? Minus(T{0}, a) : a / b;
+}
 template <typename T>
-T Rest(T a, T b) { return b == -1 ? T{0} : a % b; }
+T Rest(T a, T b) {
+  return b == -1 ? T{0} : a % b;
+}
 
 struct Divide {
   template <typename T>
-  static T Of(T a, T b) { return a / b; }
+  static T Of(T a, T b) {
+    return a / b;
+  }
 };
 
 struct DivideTrunc {
   template <typename T>
   static T Of(T a, T b) {
-    if constexpr (std::is_same_v<T, float>) return std::trunc(a / b);
-    else return Quotient(a, b);
+    if constexpr (std::is_same_v<T, float>)
+      return std::trunc(a / b);
+    else
+      return Quotient(a, b);
   }
 };
 
 struct Fmod {
   template <typename T>
   static T Of(T a, T b) {
-    if constexpr (std::is_same_v<T, float>) return std::fmod(a, b);
-    else return Rest(a, b);
+    if constexpr (std::is_same_v<T, float>)
+      return std::fmod(a, b);
+    else
+      return Rest(a, b);
   }
 };
 
@@ -86,7 +96,9 @@ constexpr ElementwiseKernel kDivision = {elementwise::Apply<Functor, float, 2>, 
 template <typename Functor>
 Status Run(const Operand& self, const Operand& other, Tensor& out) {
   // PyTorch has no integer division of two bools.
-  if (CommonType({self, other}) == ScalarType::kBool) return Refuse("two bools cannot be divided with an integer result");
+  if (CommonType({self, other}) == ScalarType::kBool) {
+    return Refuse("two bools cannot be divided with an integer result");
+  }
   return Elementwise(kDivision<Functor>, Result::kPromoted, {self, other}, out);
 }
 
@@ -96,7 +108,9 @@ Status TrueDivide(const Operand& self, const Operand& other, Tensor& out) {
 
 Status DivideMode(const Operand& self, const Operand& other, const std::optional<Span<const char>>& mode, Tensor& out) {
   if (!mode.has_value()) return TrueDivide(self, other, out);
-  const auto is = [&](const char* name) { return mode->size == std::strlen(name) && std::memcmp(mode->data, name, mode->size) == 0; };
+  const auto is = [&](const char* name) {
+    return mode->size == std::strlen(name) && std::memcmp(mode->data, name, mode->size) == 0;
+  };
   if (is("trunc")) return Run<DivideTrunc>(self, other, out);
   if (is("floor")) return Run<DivideFloor>(self, other, out);
   return Refuse("rounding_mode must be None, trunc or floor");
@@ -104,14 +118,18 @@ Status DivideMode(const Operand& self, const Operand& other, const std::optional
 
 }  // namespace
 
-Status aten::div_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) { return TrueDivide(self, other, out); }
-Status aten::div_Scalar_out(KernelContext&, const Tensor& self, Scalar other, Tensor& out) { return TrueDivide(self, other, out); }
-Status aten::div_out_mode(KernelContext&, const Tensor& self, const Tensor& other, std::optional<Span<const char>> rounding_mode,
-                          Tensor& out) {
+Status aten::div_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
+  return TrueDivide(self, other, out);
+}
+Status aten::div_Scalar_out(KernelContext&, const Tensor& self, Scalar other, Tensor& out) {
+  return TrueDivide(self, other, out);
+}
+Status aten::div_out_mode(KernelContext&, const Tensor& self, const Tensor& other,
+                          std::optional<Span<const char>> rounding_mode, Tensor& out) {
   return DivideMode(self, other, rounding_mode, out);
 }
-Status aten::div_Scalar_mode_out(KernelContext&, const Tensor& self, Scalar other, std::optional<Span<const char>> rounding_mode,
-                                 Tensor& out) {
+Status aten::div_Scalar_mode_out(KernelContext&, const Tensor& self, Scalar other,
+                                 std::optional<Span<const char>> rounding_mode, Tensor& out) {
   return DivideMode(self, other, rounding_mode, out);
 }
 Status aten::floor_divide_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -120,7 +138,9 @@ Status aten::floor_divide_out(KernelContext&, const Tensor& self, const Tensor& 
 Status aten::fmod_Tensor_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
   return Run<Fmod>(self, other, out);
 }
-Status aten::fmod_Scalar_out(KernelContext&, const Tensor& self, Scalar other, Tensor& out) { return Run<Fmod>(self, other, out); }
+Status aten::fmod_Scalar_out(KernelContext&, const Tensor& self, Scalar other, Tensor& out) {
+  return Run<Fmod>(self, other, out);
+}
 Status aten::remainder_Tensor_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
   return Run<Remainder>(self, other, out);
 }

@@ -68,7 +68,10 @@ def core_operators() -> dict[str, list[str]]:
     """Each operator that torch tags as core ATen, and its forms that write to an out tensor."""
     forms = _out_forms()
     core = [f for f in schemas.native_functions().values() if "core" in f.tags]
-    return {f"aten::{f.func.name}": forms.get(_key(f.func), []) for f in sorted(core, key=lambda f: str(f.func.name).lstrip("_"))}
+    return {
+        f"aten::{f.func.name}": forms.get(_key(f.func), [])
+        for f in sorted(core, key=lambda f: str(f.func.name).lstrip("_"))
+    }
 
 
 def document() -> str:
@@ -78,7 +81,8 @@ def document() -> str:
     with_kernel = {name: [form for form in forms if form in ours] for name, forms in core.items()}
     count = sum(1 for forms in with_kernel.values() if forms)
     lines = [
-        _HEAD + f"## Core ATen operators\n\n{count} of the {len(core)} operators that torch tags as core have a kernel.\n",
+        _HEAD
+        + f"## Core ATen operators\n\n{count} of the {len(core)} operators that torch tags as core have a kernel.\n",
         "| operator | kernel | element types | against PyTorch | file |",
         "| --- | --- | --- | --- | --- |",
     ]

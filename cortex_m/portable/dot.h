@@ -1,8 +1,8 @@
 // The inner product that matrix products and convolutions are made of.
 //
-// Products are added to `sum` one after the other, from index 0 on, each product and each sum rounded to float32: the result does
-// not depend on the core. The error is at most `count` times 2^-24 of the sum of magnitudes, and usually its square root. Integers
-// are exact modulo 2^64, and wrap around when they are stored.
+// Products are added to `sum` one after the other, from index 0 on, each product and each sum rounded to float32: the
+// result does not depend on the core. The error is at most `count` times 2^-24 of the sum of magnitudes, and usually
+// its square root. Integers are exact modulo 2^64, and wrap around when they are stored.
 #ifndef CORTEX_M_PORTABLE_DOT_H_
 #define CORTEX_M_PORTABLE_DOT_H_
 
@@ -41,7 +41,8 @@ inline int64_t Dot(const Run& a, const Run& b, int32_t count, int64_t sum) {
     Load(a.tensor->dtype, a.tensor->data, a.offset + static_cast<ptrdiff_t>(begin) * a.stride, a.stride, step, x);
     Load(b.tensor->dtype, b.tensor->data, b.offset + static_cast<ptrdiff_t>(begin) * b.stride, b.stride, step, y);
     for (size_t i = 0; i < step; ++i) {
-      sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x[i]) * static_cast<uint64_t>(y[i]));
+      sum =
+          static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x[i]) * static_cast<uint64_t>(y[i]));
     }
   }
   return sum;

@@ -1,8 +1,8 @@
-// Padding with the tensor's own elements, of the last one, two or three dimensions: mirrored at the edge (reflection), or the
-// edge itself (replication).
+// Padding with the tensor's own elements, of the last one, two or three dimensions: mirrored at the edge (reflection),
+// or the edge itself (replication).
 //
-// Each padded dimension is three runs: the part before (backwards, or standing still), the tensor, the part after. A tensor
-// padded in n dimensions is 3^n strided copies.
+// Each padded dimension is three runs: the part before (backwards, or standing still), the tensor, the part after. A
+// tensor padded in n dimensions is 3^n strided copies.
 
 #include "cortex_m/portable/check.h"
 #include "cortex_m/portable/declarations.h"
@@ -39,7 +39,9 @@ void RunsOf(int32_t size, int32_t before, int32_t after, bool reflect, RunOfDim 
 
 Status Pad(const Tensor& self, IntList padding, int padded, bool reflect, Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(self, out));
-  if (padding.size != 2u * static_cast<unsigned>(padded)) return Refuse("padding must have two entries for each padded dimension");
+  if (padding.size != 2u * static_cast<unsigned>(padded)) {
+    return Refuse("padding must have two entries for each padded dimension");
+  }
   if (self.rank != padded + 1 && self.rank != padded + 2) {
     return Refuse("the input must have the padded dimensions, a channel, and perhaps a batch");
   }
@@ -57,7 +59,9 @@ Status Pad(const Tensor& self, IntList padding, int padded, bool reflect, Tensor
     const int64_t size = self.sizes[dim];
     if (size == 0) return Refuse("a dimension without elements cannot be padded with its own");
     if (before + size + after != out.sizes[dim]) return Refuse(kWrongOutSizes);
-    if (reflect && (before >= size || after >= size)) return Refuse("a reflection padding must be smaller than the dimension");
+    if (reflect && (before >= size || after >= size)) {
+      return Refuse("a reflection padding must be smaller than the dimension");
+    }
     if (before + size <= 0 || after + size <= 0) return Refuse("a negative padding leaves nothing of the dimension");
     RunsOf(self.sizes[dim], static_cast<int32_t>(before), static_cast<int32_t>(after), reflect, runs[dim - first]);
   }
@@ -82,7 +86,9 @@ Status Pad(const Tensor& self, IntList padding, int padded, bool reflect, Tensor
       to += static_cast<ptrdiff_t>(run.out_begin) * out_strides[dim];
       loops.Add(run.length < 0 ? 0 : run.length, {out_strides[dim], run.in_step * self_strides[dim]});
     }
-    if (!loops.empty()) CopyStrided(loops, At(out.data, to, element_size), At(self.data, from, element_size), element_size);
+    if (!loops.empty()) {
+      CopyStrided(loops, At(out.data, to, element_size), At(self.data, from, element_size), element_size);
+    }
     int at = padded - 1;
     while (at >= 0 && ++pick[at] == 3) pick[at--] = 0;
     if (at < 0) return Status();

@@ -99,8 +99,8 @@ bool IsBroadcastOf(const Tensor& out, Operands operands) {
 }  // namespace
 
 ScalarType CommonType(Operands operands) {
-  // Of tensors with dimensions, of tensors without, and of numbers; each of the later counts only if its kind (bool, integer,
-  // float) is higher than that of the former.
+  // Of tensors with dimensions, of tensors without, and of numbers; each of the later counts only if its kind (bool,
+  // integer, float) is higher than that of the former.
   bool has[3] = {};
   ScalarType types[3] = {ScalarType::kBool, ScalarType::kBool, ScalarType::kBool};
   for (const Operand& operand : operands) {

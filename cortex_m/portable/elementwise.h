@@ -5,10 +5,10 @@
 //   };
 //   return Elementwise(kAllLanes<Minimum, 2>, Result::kPromoted, {self, other}, out);
 //
-// The operands are brought to their common type (torch.result_type, where tensors of rank 0 and Python numbers count less than
-// tensors with dimensions), the functor computes in that type's lane (convert.h), and the result is stored in `out`, whose type
-// may be any that PyTorch casts the result to. Operands are read a few at a time through buffers on the stack, except where they
-// can be read in place.
+// The operands are brought to their common type (torch.result_type, where tensors of rank 0 and Python numbers count
+// less than tensors with dimensions), the functor computes in that type's lane (convert.h), and the result is stored in
+// `out`, whose type may be any that PyTorch casts the result to. Operands are read a few at a time through buffers on
+// the stack, except where they can be read in place.
 #ifndef CORTEX_M_PORTABLE_ELEMENTWISE_H_
 #define CORTEX_M_PORTABLE_ELEMENTWISE_H_
 
@@ -96,11 +96,17 @@ constexpr ElementwiseKernel kIntegerLanes = {nullptr, elementwise::Apply<Functor
 
 // Integer arithmetic that wraps around instead of being undefined; plain arithmetic for floats.
 template <typename T>
-struct Unsigned { using Type = T; };
+struct Unsigned {
+  using Type = T;
+};
 template <>
-struct Unsigned<int32_t> { using Type = uint32_t; };
+struct Unsigned<int32_t> {
+  using Type = uint32_t;
+};
 template <>
-struct Unsigned<int64_t> { using Type = uint64_t; };
+struct Unsigned<int64_t> {
+  using Type = uint64_t;
+};
 template <typename T>
 T Plus(T a, T b) {
   using U = typename Unsigned<T>::Type;

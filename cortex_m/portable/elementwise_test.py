@@ -18,12 +18,23 @@ from cortex_m.portable.kernel_library import call, empty_out, same_bits, with_la
 aten = torch.ops.aten
 PAIRS = list(itertools.product(DTYPES, DTYPES))
 INF, NAN = float("inf"), float("nan")
-SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, INF, -INF, NAN, 1e-40, -1e-40, 3e38, -3e38, 7.0, -7.0])
+SPECIAL = torch.tensor(
+    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, INF, -INF, NAN, 1e-40, -1e-40, 3e38, -3e38, 7.0, -7.0]
+)
 
 
 def operands(a_dtype, b_dtype):
     """Pairs of tensors: same sizes, broadcast both ways, without dimensions, without elements."""
-    for a, b in [((2, 3, 5), (2, 3, 5)), ((2, 1, 5), (3, 1)), ((4,), (3, 4)), ((), (2, 3)), ((2, 3), ()), ((), ()), ((0, 3), (1, 3)), ((2, 40), (2, 40))]:
+    for a, b in [
+        ((2, 3, 5), (2, 3, 5)),
+        ((2, 1, 5), (3, 1)),
+        ((4,), (3, 4)),
+        ((), (2, 3)),
+        ((2, 3), ()),
+        ((), ()),
+        ((0, 3), (1, 3)),
+        ((2, 40), (2, 40)),
+    ]:
         yield make(a, a_dtype, 1), make(b, b_dtype, 2)
 
 
@@ -135,7 +146,9 @@ def test_clamp(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("name", ["abs", "neg", "sign", "isnan", "isinf", "floor", "ceil", "trunc", "round", "bitwise_not", "logical_not"])
+@pytest.mark.parametrize(
+    "name", ["abs", "neg", "sign", "isnan", "isinf", "floor", "ceil", "trunc", "round", "bitwise_not", "logical_not"]
+)
 def test_exact_unary(name, dtype):
     if dtype == torch.bool and name in ("abs", "neg", "floor", "ceil", "trunc", "round"):
         return
@@ -147,6 +160,11 @@ def test_exact_unary(name, dtype):
     if dtype == torch.float32:
         check(f"aten::{name}.out", function.default, SPECIAL)
         check(f"aten::{name}.out", function.default, torch.tensor([8388609.0, -16777217.0, 0.49999997, 1e9]))
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 3, -1, -2])
+def test_round_to_decimals(decimals):
+    check("aten::round.decimals_out", aten.round.decimals, make((3, 50), scale=200.0), decimals=decimals)
 
 
 UNARY = [
@@ -161,7 +179,15 @@ def test_functions_of_floats(name, scale):
     function = getattr(aten, name).default
     # PyTorch's vectorized versions are up to 1 unit off themselves, some of them a little more.
     exact = name in ("rsqrt", "reciprocal")
-    tolerance = None if exact else ulp({"erf": 2, "tan": 2, "asinh": 3, "acosh": 3, "atanh": 3, "sinh": 2, "cosh": 2, "tanh": 3, "sigmoid": 2}.get(name, 1.01))
+    tolerance = (
+        None
+        if exact
+        else ulp(
+            {"erf": 2, "tan": 2, "asinh": 3, "acosh": 3, "atanh": 3, "sinh": 2, "cosh": 2, "tanh": 3, "sigmoid": 2}.get(
+                name, 1.01
+            )
+        )
+    )
     for x in [make((3, 4, 50), torch.float32, scale=scale), SPECIAL, make((), torch.float32, scale=scale)]:
         check(f"aten::{name}.out", function, x, tolerance=tolerance)
         # Against float64: the nearest float32, but for ties that float64 cannot see.
@@ -170,7 +196,12 @@ def test_functions_of_floats(name, scale):
         if not exact:
             assert same_bits(got, wide), f"{name}: {got} {wide}"
     for dtype in [torch.int8, torch.int64, torch.bool]:
-        check(f"aten::{name}.out", function, make((2, 5), dtype) % 50 if dtype != torch.bool else make((2, 5), dtype), tolerance=tolerance)
+        check(
+            f"aten::{name}.out",
+            function,
+            make((2, 5), dtype) % 50 if dtype != torch.bool else make((2, 5), dtype),
+            tolerance=tolerance,
+        )
 
 
 def test_atan2():
@@ -222,7 +253,13 @@ def test_pow_of_numbers(exponent):
 
 
 def test_pow_of_tensors():
-    check("aten::pow.Tensor_Tensor_out", aten.pow.Tensor_Tensor, make((3, 50)).abs(), make((50,), seed=1), tolerance=ulp(2))
+    check(
+        "aten::pow.Tensor_Tensor_out",
+        aten.pow.Tensor_Tensor,
+        make((3, 50)).abs(),
+        make((50,), seed=1),
+        tolerance=ulp(2),
+    )
     a, b = torch.meshgrid(SPECIAL, SPECIAL, indexing="ij")
     check("aten::pow.Tensor_Tensor_out", aten.pow.Tensor_Tensor, a, b, tolerance=ulp(2))
     for dtype in INTEGERS:
@@ -253,8 +290,15 @@ def test_special_floats_in_pairs():
         check(f"aten::{name}.Tensor_out", getattr(aten, name).Tensor, a, b)
     check("aten::div.out_mode", aten.div.Tensor_mode, a, b, rounding_mode="trunc")
     # PyTorch's vectorized fmod gives NaN for subnormal divisors; the C library's does not.
-    fmod = torch.tensor([math.fmod(x, y) if math.isfinite(x) and y != 0 and y == y else NAN for x, y in zip(a.flatten().tolist(), b.flatten().tolist())])
-    assert same_bits(call("aten::fmod.Tensor_out", a, b, outs=[empty_out(a.shape, torch.float32)])[0], fmod.reshape(a.shape))
+    fmod = torch.tensor(
+        [
+            math.fmod(x, y) if math.isfinite(x) and y != 0 and y == y else NAN
+            for x, y in zip(a.flatten().tolist(), b.flatten().tolist())
+        ]
+    )
+    assert same_bits(
+        call("aten::fmod.Tensor_out", a, b, outs=[empty_out(a.shape, torch.float32)])[0], fmod.reshape(a.shape)
+    )
     magnitude = SPECIAL.abs()  # nor is it right for quotients of many bits
     normal = SPECIAL[(magnitude > 1e-30) & (magnitude < 1e30) | magnitude.isinf() | (SPECIAL == 0) | SPECIAL.isnan()]
     c, d = (t.contiguous() for t in torch.meshgrid(normal, normal, indexing="ij"))
@@ -279,7 +323,9 @@ def test_limits_of_integers():
             for other in [minus_one, torch.full_like(x, 3), torch.full_like(x, -3)]:
                 got = call("aten::remainder.Tensor_out", x, other, outs=[empty_out(x.shape, dtype)])[0]
                 assert got.tolist() == [a % other.reshape(-1)[0].item() for a in x.tolist()]
-                got = call("aten::floor_divide.out", x[1:], other[1:] if other.dim() else other, outs=[empty_out((5,), dtype)])[0]
+                got = call(
+                    "aten::floor_divide.out", x[1:], other[1:] if other.dim() else other, outs=[empty_out((5,), dtype)]
+                )[0]
                 assert got.tolist() == [a // other.reshape(-1)[0].item() for a in x.tolist()[1:]]
 
 
@@ -296,7 +342,10 @@ def test_any_broadcast_of_any_layouts(data):
         return with_layout(tensor, data.draw(st.permutations(range(len(own)))))
 
     a, b, condition = operand(1), operand(2), operand(3).bool()
-    for name, function, inputs in [("add.out", aten.add.Tensor, (a, b)), ("where.self_out", aten.where.self, (condition, a, b))]:
+    for name, function, inputs in [
+        ("add.out", aten.add.Tensor, (a, b)),
+        ("where.self_out", aten.where.self, (condition, a, b)),
+    ]:
         expected = function(*inputs)
         out = empty_out(expected.shape, expected.dtype, data.draw(st.permutations(range(expected.dim()))))
         assert same_bits(call(f"aten::{name}", *inputs, outs=[out])[0], expected.contiguous())

@@ -46,7 +46,9 @@ void RunLane(const Reduction& reduction, ScalarType dtype, const Tensor* values,
 
 template <bool kLargest>
 Status Find(const Tensor& self, uint32_t reduced, bool keepdim, const Tensor* values, const Tensor* indices) {
-  if (values != nullptr && values->dtype != self.dtype) return Refuse("the out tensor has another element type than the input");
+  if (values != nullptr && values->dtype != self.dtype) {
+    return Refuse("the out tensor has another element type than the input");
+  }
   if (indices != nullptr && indices->dtype != ScalarType::kLong) return Refuse("indices are int64");
   Reduction reduction;
   CORTEX_M_RETURN_IF_ERROR(reduction.Init(self, reduced, keepdim, values != nullptr ? *values : *indices));
@@ -96,12 +98,18 @@ Status aten::amax_out(KernelContext&, const Tensor& self, IntList dim, bool keep
 Status aten::amin_out(KernelContext&, const Tensor& self, IntList dim, bool keepdim, Tensor& out) {
   return FindDims<false>(self, &dim, keepdim, out);
 }
-Status aten::max_unary_out(KernelContext&, const Tensor& self, Tensor& out) { return FindDims<true>(self, nullptr, false, out); }
-Status aten::min_unary_out(KernelContext&, const Tensor& self, Tensor& out) { return FindDims<false>(self, nullptr, false, out); }
-Status aten::max_dim_max(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, Tensor& max, Tensor& max_values) {
+Status aten::max_unary_out(KernelContext&, const Tensor& self, Tensor& out) {
+  return FindDims<true>(self, nullptr, false, out);
+}
+Status aten::min_unary_out(KernelContext&, const Tensor& self, Tensor& out) {
+  return FindDims<false>(self, nullptr, false, out);
+}
+Status aten::max_dim_max(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, Tensor& max,
+                         Tensor& max_values) {
   return FindAlong<true>(self, dim, keepdim, max, max_values);
 }
-Status aten::min_dim_min(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, Tensor& min, Tensor& min_indices) {
+Status aten::min_dim_min(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, Tensor& min,
+                         Tensor& min_indices) {
   return FindAlong<false>(self, dim, keepdim, min, min_indices);
 }
 Status aten::argmax_out(KernelContext&, const Tensor& self, const int64_t* dim, bool keepdim, Tensor& out) {

@@ -1,5 +1,5 @@
-// Tensors made from a number: full, zeros, ones, their _like forms, fill, scalar_tensor, and empty (which is made of zeros, so
-// that a program that reads it gives the same on each run).
+// Tensors made from a number: full, zeros, ones, their _like forms, fill, scalar_tensor, and empty (which is made of
+// zeros, so that a program that reads it gives the same on each run).
 
 #include "cortex_m/portable/check.h"
 #include "cortex_m/portable/convert.h"
@@ -32,18 +32,26 @@ Status FillLike(const Tensor& self, Scalar value, Tensor& out) {
 
 }  // namespace
 
-Status aten::full_out(KernelContext&, IntList size, Scalar fill_value, Tensor& out) { return FillSizes(size, fill_value, out); }
+Status aten::full_out(KernelContext&, IntList size, Scalar fill_value, Tensor& out) {
+  return FillSizes(size, fill_value, out);
+}
 Status aten::zeros_out(KernelContext&, IntList size, Tensor& out) { return FillSizes(size, IntScalar(0), out); }
 Status aten::ones_out(KernelContext&, IntList size, Tensor& out) { return FillSizes(size, IntScalar(1), out); }
-Status aten::empty_out(KernelContext&, IntList size, const int64_t*, Tensor& out) { return FillSizes(size, IntScalar(0), out); }
+Status aten::empty_out(KernelContext&, IntList size, const int64_t*, Tensor& out) {
+  return FillSizes(size, IntScalar(0), out);
+}
 Status dim_order_ops::_empty_dim_order_out(KernelContext&, IntList size, const IntList*, Tensor& out) {
   return FillSizes(size, IntScalar(0), out);
 }
 Status aten::full_like_out(KernelContext&, const Tensor& self, Scalar fill_value, const int64_t*, Tensor& out) {
   return FillLike(self, fill_value, out);
 }
-Status aten::zeros_like_out(KernelContext&, const Tensor& self, const int64_t*, Tensor& out) { return FillLike(self, IntScalar(0), out); }
-Status aten::ones_like_out(KernelContext&, const Tensor& self, const int64_t*, Tensor& out) { return FillLike(self, IntScalar(1), out); }
+Status aten::zeros_like_out(KernelContext&, const Tensor& self, const int64_t*, Tensor& out) {
+  return FillLike(self, IntScalar(0), out);
+}
+Status aten::ones_like_out(KernelContext&, const Tensor& self, const int64_t*, Tensor& out) {
+  return FillLike(self, IntScalar(1), out);
+}
 Status aten::fill_Scalar_out(KernelContext&, const Tensor& self, Scalar value, Tensor& out) {
   if (self.dtype != out.dtype) return Refuse("the out tensor has another element type than self");
   return FillLike(self, value, out);

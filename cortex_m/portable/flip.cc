@@ -27,7 +27,8 @@ Status aten::flip_out(KernelContext&, const Tensor& self, IntList dims, Tensor& 
 
 namespace {
 
-// `steps` of at most kMaxRank dimensions, each in 0 .. size - 1. A turned dimension is two runs: 2^n copies for n dimensions.
+// `steps` of at most kMaxRank dimensions, each in 0 .. size - 1. A turned dimension is two runs: 2^n copies for n
+// dimensions.
 void Roll(const Tensor& self, const int32_t* steps, Tensor& out) {
   int32_t self_strides[kMaxRank];
   int32_t out_strides[kMaxRank];

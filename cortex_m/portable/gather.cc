@@ -12,8 +12,8 @@ namespace {
 
 using namespace portable;
 
-// One visit of (offset in the indexed tensor, offset in the tensor that runs along with the index) for each index, in logical
-// order of the index, so that the last of several writes to an element is PyTorch's last.
+// One visit of (offset in the indexed tensor, offset in the tensor that runs along with the index) for each index, in
+// logical order of the index, so that the last of several writes to an element is PyTorch's last.
 template <typename Visit>
 void ForEachIndex(const Tensor& indexed, const Tensor& along, const Tensor& index, int64_t dim, Visit visit) {
   int32_t indexed_strides[kMaxRank];
@@ -24,12 +24,15 @@ void ForEachIndex(const Tensor& indexed, const Tensor& along, const Tensor& inde
   StridesOf(index, index_strides);
   Loops loops(3);
   for (int i = 0; i < index.rank; ++i) {
-    loops.Add(index.sizes[i], {i == dim || i >= indexed.rank ? 0 : indexed_strides[i], i < along.rank ? along_strides[i] : 0, index_strides[i]});
+    loops.Add(index.sizes[i], {i == dim || i >= indexed.rank ? 0 : indexed_strides[i],
+                               i < along.rank ? along_strides[i] : 0, index_strides[i]});
   }
   const ptrdiff_t step = indexed.rank == 0 ? 0 : indexed_strides[dim];
   for (Walk walk(loops); !walk.done(); walk.Next()) {
     for (int32_t i = 0; i < loops.inner_size(); ++i) {
-      const auto at = [&](int operand) { return walk.offset(operand) + static_cast<ptrdiff_t>(i) * loops.inner_stride(operand); };
+      const auto at = [&](int operand) {
+        return walk.offset(operand) + static_cast<ptrdiff_t>(i) * loops.inner_stride(operand);
+      };
       visit(at(0) + static_cast<ptrdiff_t>(IndexAt(index, at(2))) * step, at(1));
     }
   }
@@ -40,7 +43,9 @@ Status CheckIndexed(const Tensor& indexed, const Tensor& index, int64_t& dim) {
   CORTEX_M_RETURN_IF_ERROR(CheckIndex(index));
   if (!NormalizeDim(dim, indexed.rank)) return Refuse(kDimOutOfRange);
   if (ElementCount(index) == 0) return Status();
-  if (index.rank != indexed.rank && !(indexed.rank <= 1 && index.rank <= 1)) return Refuse("index and tensor differ in rank");
+  if (index.rank != indexed.rank && !(indexed.rank <= 1 && index.rank <= 1)) {
+    return Refuse("index and tensor differ in rank");
+  }
   for (int i = 0; i < index.rank && i < indexed.rank; ++i) {
     if (i != dim && index.sizes[i] > indexed.sizes[i]) return Refuse("the index is larger than the tensor");
   }
@@ -94,7 +99,8 @@ Status aten::gather_out(KernelContext&, const Tensor& self, int64_t dim, const T
   return Status();
 }
 
-Status aten::scatter_src_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
+Status aten::scatter_src_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                             Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(StartScatter(self, dim, index, &src, out));
   const size_t element_size = ElementSize(self.dtype);
   ForEachIndex(out, src, index, dim, [&](ptrdiff_t to, ptrdiff_t from) {
@@ -103,19 +109,20 @@ Status aten::scatter_src_out(KernelContext&, const Tensor& self, int64_t dim, co
   return Status();
 }
 
-Status aten::scatter_value_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, Scalar value, Tensor& out) {
+Status aten::scatter_value_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, Scalar value,
+                               Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(Check(self));
   uint64_t element;
   if (!ScalarToElement(value, self.dtype, element)) return Refuse("value is out of range of the element type");
   CORTEX_M_RETURN_IF_ERROR(StartScatter(self, dim, index, nullptr, out));
   const size_t element_size = ElementSize(self.dtype);
-  ForEachIndex(out, index, index, dim, [&](ptrdiff_t to, ptrdiff_t) {
-    CopyElement(At(out.data, to, element_size), &element, element_size);
-  });
+  ForEachIndex(out, index, index, dim,
+               [&](ptrdiff_t to, ptrdiff_t) { CopyElement(At(out.data, to, element_size), &element, element_size); });
   return Status();
 }
 
-Status aten::scatter_add_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
+Status aten::scatter_add_out(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                             Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(Check(self));
   CORTEX_M_RETURN_IF_ERROR(StartScatter(self, dim, index, &src, out));
   if (IsFloat(out.dtype)) {

@@ -1,5 +1,5 @@
-// The portable kernels as a shared library for the tests in Python (kernel_library.py): arguments are pushed one by one, then
-// the kernel is called by its name through the same table and unboxing as on the device.
+// The portable kernels as a shared library for the tests in Python (kernel_library.py): arguments are pushed one by
+// one, then the kernel is called by its name through the same table and unboxing as on the device.
 
 #include <cstring>
 #include <deque>

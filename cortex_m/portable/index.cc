@@ -43,7 +43,8 @@ Status CheckPut(const Tensor& self, Indices indices, const Tensor& values, bool 
   return Status();
 }
 
-void Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, bool accumulate, const int32_t* value_strides) {
+void Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, bool accumulate,
+         const int32_t* value_strides) {
   const Loops loops = index.WholeDims(value_strides);  // operand 0: values, operand 1: self
   if (loops.empty()) return;
   const size_t element_size = ElementSize(self.dtype);
@@ -53,7 +54,8 @@ void Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, b
     } else if (accumulate) {
       Accumulate<int64_t>(loops, self, at.in_self(), values, at.in_result());
     } else {
-      CopyStrided(loops.Swapped(), At(self.data, at.in_self(), element_size), At(values.data, at.in_result(), element_size), element_size);
+      CopyStrided(loops.Swapped(), At(self.data, at.in_self(), element_size),
+                  At(values.data, at.in_result(), element_size), element_size);
     }
   }
 }
@@ -71,12 +73,14 @@ Status aten::index_Tensor_out(KernelContext&, const Tensor& self, Indices indice
   if (loops.empty()) return Status();
   const size_t element_size = ElementSize(self.dtype);
   for (AdvancedIndex::Positions at(index, out_strides); !at.done(); at.Next()) {
-    CopyStrided(loops, At(out.data, at.in_result(), element_size), At(self.data, at.in_self(), element_size), element_size);
+    CopyStrided(loops, At(out.data, at.in_result(), element_size), At(self.data, at.in_self(), element_size),
+                element_size);
   }
   return Status();
 }
 
-Status aten::index_put_out(KernelContext&, const Tensor& self, Indices indices, const Tensor& values, bool accumulate, Tensor& out) {
+Status aten::index_put_out(KernelContext&, const Tensor& self, Indices indices, const Tensor& values, bool accumulate,
+                           Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(self, out));
   if (!SameSizes(self, out)) return Refuse(kWrongOutSizes);
   AdvancedIndex index;

@@ -9,7 +9,9 @@ namespace cortex_m::portable {
 
 inline Status CheckIndex(const Tensor& index) {
   if (index.rank > kMaxRank) return Refuse("a tensor has more than 16 dimensions");
-  if (index.dtype != ScalarType::kLong && index.dtype != ScalarType::kInt) return Refuse("an index must be int64 or int32");
+  if (index.dtype != ScalarType::kLong && index.dtype != ScalarType::kInt) {
+    return Refuse("an index must be int64 or int32");
+  }
   return Status();
 }
 

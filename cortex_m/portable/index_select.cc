@@ -43,7 +43,8 @@ Status aten::index_select_out(KernelContext&, const Tensor& self, int64_t dim, c
 }
 
 // out[i..., :] = weight[indices[i...], :]. padding_idx and the gradient's options have no effect on the result.
-Status aten::embedding_out(KernelContext&, const Tensor& weight, const Tensor& indices, int64_t, bool, bool, Tensor& out) {
+Status aten::embedding_out(KernelContext&, const Tensor& weight, const Tensor& indices, int64_t, bool, bool,
+                           Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(weight, out));
   CORTEX_M_RETURN_IF_ERROR(CheckIndex(indices));
   if (weight.rank != 2) return Refuse("the weight of an embedding must have two dimensions");

@@ -163,7 +163,9 @@ class _Call:
         if "Tensor" in type_:
             for value in values:
                 self.add(value, "Tensor")
-            self.library.portable_make_list(self.handle, ctypes.c_size_t(len(values)), ctypes.c_int("Optional" in type_))
+            self.library.portable_make_list(
+                self.handle, ctypes.c_size_t(len(values)), ctypes.c_int("Optional" in type_)
+            )
         elif "float" in type_:
             array = (ctypes.c_double * max(len(values), 1))(*values)
             self.library.portable_add_doubles(self.handle, array, ctypes.c_size_t(len(values)))
@@ -242,7 +244,9 @@ def call(name: str, *args, outs: list[Out], out_list: bool = False, **kwargs) ->
                     count *= size
                 raw = b"\x5c" * (torch.empty((), dtype=out.dtype).element_size() * count)
                 buffers.append(_aligned(raw))
-                call_.add_raw_tensor(_address(buffers[-1]), out.sizes, out.dim_order, DTYPE_CODES[out.dtype], out.constant)
+                call_.add_raw_tensor(
+                    _address(buffers[-1]), out.sizes, out.dim_order, DTYPE_CODES[out.dtype], out.constant
+                )
             if out_list:
                 call_.library.portable_make_list(call_.handle, ctypes.c_size_t(len(outs)), ctypes.c_int(0))
         message = call_.library.portable_run(call_.handle, name.encode())

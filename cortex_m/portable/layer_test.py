@@ -18,7 +18,9 @@ def wide(function):
     """`function` in float64, its results rounded to float32."""
 
     def run(*args, **kwargs):
-        widen = lambda value: value.double() if isinstance(value, torch.Tensor) and value.dtype == torch.float32 else value
+        widen = lambda value: (
+            value.double() if isinstance(value, torch.Tensor) and value.dtype == torch.float32 else value
+        )
         result = function(*[widen(arg) for arg in args], **{name: widen(value) for name, value in kwargs.items()})
         narrow = lambda value: value.float() if value.dtype == torch.float64 else value
         return narrow(result) if isinstance(result, torch.Tensor) else [narrow(value) for value in result]
@@ -44,8 +46,25 @@ def test_products_of_floats():
         a, b = make((3, 20)), make((20, 4), seed=1)
         for beta, alpha in [(1, 1), (0.5, -2), (0, 1), (1, 0.25)]:
             magnitude = bias.abs().double() * abs(beta) + abs(alpha) * (a.abs().double() @ b.abs().double())
-            check("aten::addmm.out", wide(aten.addmm), bias, a, b, beta=beta, alpha=alpha, tolerance=lambda want: magnitude * 24 * 2.0**-24)
-    check("aten::addmm.out", aten.addmm, torch.full((4,), float("nan")), a, b, beta=0, tolerance=lambda want: (a.abs().double() @ b.abs().double()) * 2.0**-19)
+            check(
+                "aten::addmm.out",
+                wide(aten.addmm),
+                bias,
+                a,
+                b,
+                beta=beta,
+                alpha=alpha,
+                tolerance=lambda want: magnitude * 24 * 2.0**-24,
+            )
+    check(
+        "aten::addmm.out",
+        aten.addmm,
+        torch.full((4,), float("nan")),
+        a,
+        b,
+        beta=0,
+        tolerance=lambda want: (a.abs().double() @ b.abs().double()) * 2.0**-19,
+    )
     for sizes in [(20,), (3, 20), (2, 3, 20), (0, 20)]:
         x, weight, bias = make(sizes), make((6, 20), seed=1), make((6,), seed=2)
         tolerance = sum_error(aten.linear, x, weight, bias, terms=21)
@@ -80,7 +99,9 @@ CONVOLUTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CONVOLUTIONS, ids=lambda case: f"{case[0]}-{case[1]}-{'transposed' if case[5] else 'plain'}")
+@pytest.mark.parametrize(
+    "case", CONVOLUTIONS, ids=lambda case: f"{case[0]}-{case[1]}-{'transposed' if case[5] else 'plain'}"
+)
 def test_convolution(case):
     in_sizes, weight_sizes, *rest = case
     x, weight = make(in_sizes), make(weight_sizes, seed=1)
@@ -104,13 +125,22 @@ def test_any_convolution(data):
     weight_sizes = (groups * per_in, per_out) if transposed else (groups * per_out, per_in)
     x, weight = make((integer(1, 2), groups * per_in, *size)), make((*weight_sizes, *kernel), seed=1)
     rest = (stride, padding, dilation, transposed, extra, groups)
-    if transposed and any((s - 1) * st_ - 2 * p + d * (k - 1) + e + 1 <= 0 for s, st_, p, d, k, e in zip(size, stride, padding, dilation, kernel, extra)):
+    if transposed and any(
+        (s - 1) * st_ - 2 * p + d * (k - 1) + e + 1 <= 0
+        for s, st_, p, d, k, e in zip(size, stride, padding, dilation, kernel, extra)
+    ):
         return
     tolerance = sum_error(aten.convolution, x, weight, None, *rest, terms=per_in * 9)
     check("aten::convolution.out", wide(aten.convolution), x, weight, None, *rest, layouts=False, tolerance=tolerance)
 
 
-POOLS = [([3, 3], [2, 2], [1, 1], False), ([2, 3], [], [0, 1], True), ([3], [1], [1], False), ([3, 2], [2, 3], [1, 1], True), ([2, 2], [2, 2], [0, 0], True)]
+POOLS = [
+    ([3, 3], [2, 2], [1, 1], False),
+    ([2, 3], [], [0, 1], True),
+    ([3], [1], [1], False),
+    ([3, 2], [2, 3], [1, 1], True),
+    ([2, 2], [2, 2], [0, 0], True),
+]
 
 
 @pytest.mark.parametrize("kernel,stride,padding,ceil_mode", POOLS)
@@ -121,7 +151,17 @@ def test_average_pools(kernel, stride, padding, ceil_mode):
             check("aten::avg_pool2d.out", aten.avg_pool2d, x, kernel, stride, padding, ceil_mode, include, divisor)
     if len(kernel) == 1:
         for include in [True, False]:
-            check("aten::avg_pool1d.out", aten.avg_pool1d, make((2, 3, 11)), kernel, stride, padding, True, include, tolerance=ulp(4, 1e-6))
+            check(
+                "aten::avg_pool1d.out",
+                aten.avg_pool1d,
+                make((2, 3, 11)),
+                kernel,
+                stride,
+                padding,
+                True,
+                include,
+                tolerance=ulp(4, 1e-6),
+            )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, *INTEGERS], ids=str)
@@ -140,7 +180,9 @@ def test_max_pool(kernel, stride, padding, ceil_mode, dtype):
 
 def test_max_pool_of_special_floats():
     nan, inf = float("nan"), float("inf")
-    x = torch.tensor([[nan, 1.0, nan, -inf], [2.0, 3.0, -inf, -inf], [inf, 0.0, -inf, -inf], [1.0, 1.0, -inf, -inf]]).reshape(1, 1, 4, 4)
+    x = torch.tensor(
+        [[nan, 1.0, nan, -inf], [2.0, 3.0, -inf, -inf], [inf, 0.0, -inf, -inf], [1.0, 1.0, -inf, -inf]]
+    ).reshape(1, 1, 4, 4)
     check("aten::max_pool2d_with_indices.out", aten.max_pool2d_with_indices, x, [2, 2], [1, 1])
 
 
@@ -154,7 +196,16 @@ def test_layer_norm():
         weight, bias = make(shape, seed=1), make(shape, seed=2)
         for x in [make(sizes), make(sizes) + 30]:
             for w, b in [(weight, bias), (None, None), (weight, None), (None, bias)]:
-                check("aten::native_layer_norm.out", wide(aten.native_layer_norm), x, shape, w, b, 1e-5, tolerance=ulp(8, 3e-5 if x.numel() and x.mean() > 10 else 4e-6))
+                check(
+                    "aten::native_layer_norm.out",
+                    wide(aten.native_layer_norm),
+                    x,
+                    shape,
+                    w,
+                    b,
+                    1e-5,
+                    tolerance=ulp(8, 3e-5 if x.numel() and x.mean() > 10 else 4e-6),
+                )
 
 
 def test_group_norm():
@@ -162,7 +213,19 @@ def test_group_norm():
         n, c = sizes[:2]
         x = make(sizes)
         for w, b in [(make((c,), seed=1), make((c,), seed=2)), (None, None)]:
-            check("aten::native_group_norm.out", wide(aten.native_group_norm), x, w, b, n, c, x.numel() // n // c, group, 1e-5, tolerance=ulp(8, 4e-6))
+            check(
+                "aten::native_group_norm.out",
+                wide(aten.native_group_norm),
+                x,
+                w,
+                b,
+                n,
+                c,
+                x.numel() // n // c,
+                group,
+                1e-5,
+                tolerance=ulp(8, 4e-6),
+            )
 
 
 def test_batch_norm():
@@ -170,16 +233,43 @@ def test_batch_norm():
         x, mean, var = make(sizes), make((5,), seed=1), make((5,), seed=2).abs() + 0.1
         for w, b in [(make((5,), seed=3), make((5,), seed=4)), (None, None)]:
             expected = wide(aten._native_batch_norm_legit_no_training)
-            check("aten::_native_batch_norm_legit_no_training.out", lambda *args: expected(*args)[:1] + [torch.empty(0), torch.empty(0)], x, w, b, mean, var, 0.1, 1e-3, tolerance=ulp(8, 2e-5))
+            check(
+                "aten::_native_batch_norm_legit_no_training.out",
+                lambda *args: expected(*args)[:1] + [torch.empty(0), torch.empty(0)],
+                x,
+                w,
+                b,
+                mean,
+                var,
+                0.1,
+                1e-3,
+                tolerance=ulp(8, 2e-5),
+            )
 
 
 def test_bilinear():
     x = make((2, 3, 5, 7))
     for align in [True, False]:
         for size in [[10, 14], [7, 7], [3, 20], [1, 1], [5, 7]]:
-            check("aten::upsample_bilinear2d.vec_out", aten.upsample_bilinear2d.vec, x, size, align, None, tolerance=lambda want: torch.tensor(2e-5))
+            check(
+                "aten::upsample_bilinear2d.vec_out",
+                aten.upsample_bilinear2d.vec,
+                x,
+                size,
+                align,
+                None,
+                tolerance=lambda want: torch.tensor(2e-5),
+            )
         for scales in [[2.0, 2.0], [1.5, 0.7], [3.3, 1.0]]:
-            check("aten::upsample_bilinear2d.vec_out", aten.upsample_bilinear2d.vec, x, None, align, scales, tolerance=lambda want: torch.tensor(2e-5))
+            check(
+                "aten::upsample_bilinear2d.vec_out",
+                aten.upsample_bilinear2d.vec,
+                x,
+                None,
+                align,
+                scales,
+                tolerance=lambda want: torch.tensor(2e-5),
+            )
 
 
 def test_glu():

@@ -10,8 +10,8 @@
 
 namespace cortex_m::portable {
 
-// Calls visit(offsets) for each line along `dim`: offsets[k] is where the line begins in tensors[k]. The tensors agree in rank and
-// in all sizes but that of dim.
+// Calls visit(offsets) for each line along `dim`: offsets[k] is where the line begins in tensors[k]. The tensors agree
+// in rank and in all sizes but that of dim.
 template <int kTensors, typename Visit>
 void ForEachLine(const Tensor* const (&tensors)[kTensors], int64_t dim, Visit visit) {
   int32_t strides[kTensors][kMaxRank];
@@ -26,7 +26,9 @@ void ForEachLine(const Tensor* const (&tensors)[kTensors], int64_t dim, Visit vi
   for (Walk walk(loops); !walk.done(); walk.Next()) {
     for (int32_t i = 0; i < loops.inner_size(); ++i) {
       ptrdiff_t offsets[kTensors];
-      for (int k = 0; k < kTensors; ++k) offsets[k] = walk.offset(k) + static_cast<ptrdiff_t>(i) * loops.inner_stride(k);
+      for (int k = 0; k < kTensors; ++k) {
+        offsets[k] = walk.offset(k) + static_cast<ptrdiff_t>(i) * loops.inner_stride(k);
+      }
       visit(offsets);
     }
   }

@@ -10,35 +10,51 @@ using namespace portable;
 
 struct LogicalAnd {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a != 0 && b != 0); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a != 0 && b != 0);
+  }
 };
 struct LogicalOr {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>(a != 0 || b != 0); }
+  static T Of(T a, T b) {
+    return static_cast<T>(a != 0 || b != 0);
+  }
 };
 struct LogicalXor {
   template <typename T>
-  static T Of(T a, T b) { return static_cast<T>((a != 0) != (b != 0)); }
+  static T Of(T a, T b) {
+    return static_cast<T>((a != 0) != (b != 0));
+  }
 };
 struct LogicalNot {
   template <typename T>
-  static T Of(T a) { return static_cast<T>(a == 0); }
+  static T Of(T a) {
+    return static_cast<T>(a == 0);
+  }
 };
 struct BitwiseAnd {
   template <typename T>
-  static T Of(T a, T b) { return a & b; }
+  static T Of(T a, T b) {
+    return a & b;
+  }
 };
 struct BitwiseOr {
   template <typename T>
-  static T Of(T a, T b) { return a | b; }
+  static T Of(T a, T b) {
+    return a | b;
+  }
 };
 struct BitwiseXor {
   template <typename T>
-  static T Of(T a, T b) { return a ^ b; }
+  static T Of(T a, T b) {
+    return a ^ b;
+  }
 };
 struct BitwiseNot {
   template <typename T>
-  static T Of(T a) { return ~a; }
+  static T Of(T a) {
+    return ~a;
+  }
 };
 
 template <typename Functor>

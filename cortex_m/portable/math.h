@@ -1,20 +1,20 @@
 // Elementary functions that give the same bits on every core and on the host.
 //
-// The C library's do not: newlib, picolibc and versions of glibc differ in the last place, and some use fused multiply-add where
-// the processor has it. These are polynomials and rational functions in float64 with nothing but + - * / and comparisons, which
-// IEEE 754 defines to the bit; they are compiled with contraction off (see build_options.bzl). The error before the result is
-// rounded to float32 is below 1e-12 of it, so that a float32 result is almost always the nearest one, and at most 0.5001 units in
-// the last place away.
+// The C library's do not: newlib, picolibc and versions of glibc differ in the last place, and some use fused
+// multiply-add where the processor has it. These are polynomials and rational functions in float64 with nothing but + -
+// * / and comparisons, which IEEE 754 defines to the bit; they are compiled with contraction off (see
+// build_options.bzl). The error before the result is rounded to float32 is below 1e-12 of it, so that a float32 result
+// is almost always the nearest one, and at most 0.5001 units in the last place away.
 //
-// A core without double precision computes float64 in software: some hundreds to a few thousand instructions a call. It is the
-// price of equality; int8 models use tables instead (cortex_m::quantized_activation).
+// A core without double precision computes float64 in software: some hundreds to a few thousand instructions a call. It
+// is the price of equality; int8 models use tables instead (cortex_m::quantized_activation).
 //
 // sqrt, floor, ceil, trunc, rint and fmod are exact everywhere: the C library's are used.
 #ifndef CORTEX_M_PORTABLE_MATH_H_
 #define CORTEX_M_PORTABLE_MATH_H_
 
-// Contraction of a * b + c would change bits on cores with fused multiply-add, and GCC does it unless told otherwise. The flag
-// has no macro of its own: build_options.bzl defines this one beside it.
+// Contraction of a * b + c would change bits on cores with fused multiply-add, and GCC does it unless told otherwise.
+// The flag has no macro of its own: build_options.bzl defines this one beside it.
 #ifndef CORTEX_M_EXACT_FLOAT
 #error "compile the portable kernels with the options of cortex_m/portable/build_options.bzl"
 #endif

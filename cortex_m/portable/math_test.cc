@@ -48,7 +48,9 @@ void Compare(double (*function)(double), double (*reference)(double), double lim
     }
   };
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 997) look(FloatOf(static_cast<uint32_t>(bits)));
-  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4028235e38f, -3.4028235e38f, 0.46875f, 4.0f, 1.5707964f}) look(x);
+  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4028235e38f, -3.4028235e38f, 0.46875f, 4.0f, 1.5707964f}) {
+    look(x);
+  }
   look(std::numeric_limits<float>::infinity());
   look(-std::numeric_limits<float>::infinity());
   look(std::numeric_limits<float>::quiet_NaN());
@@ -83,17 +85,37 @@ TEST(MathTest, Sigmoid) {
 
 TEST(MathTest, PowAndAtan2OfSpecialNumbers) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 3.0f, -3.0f, 0.5f, -0.5f, 1e30f, -1e30f, 16777216.0f,
-                           16777215.0f, -16777215.0f, 1e-40f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
+  const float special[] = {0.0f,
+                           -0.0f,
+                           1.0f,
+                           -1.0f,
+                           2.0f,
+                           -2.0f,
+                           3.0f,
+                           -3.0f,
+                           0.5f,
+                           -0.5f,
+                           1e30f,
+                           -1e30f,
+                           16777216.0f,
+                           16777215.0f,
+                           -16777215.0f,
+                           1e-40f,
+                           infinity,
+                           -infinity,
+                           std::numeric_limits<float>::quiet_NaN()};
   for (float x : special) {
     for (float y : special) {
       const float expected = static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(y)));
       const float actual = static_cast<float>(Pow(x, y));
-      EXPECT_TRUE(actual == expected || (std::isnan(actual) && std::isnan(expected))) << x << "^" << y << ": " << actual;
-      EXPECT_EQ(std::isnan(actual) || std::signbit(actual), std::isnan(expected) || std::signbit(expected)) << x << "^" << y;
+      EXPECT_TRUE(actual == expected || (std::isnan(actual) && std::isnan(expected)))
+          << x << "^" << y << ": " << actual;
+      EXPECT_EQ(std::isnan(actual) || std::signbit(actual), std::isnan(expected) || std::signbit(expected))
+          << x << "^" << y;
       const float angle = static_cast<float>(Atan2(y, x));
       const float expected_angle = static_cast<float>(std::atan2(static_cast<double>(y), static_cast<double>(x)));
-      EXPECT_TRUE(angle == expected_angle || (std::isnan(angle) && std::isnan(expected_angle))) << y << " " << x << ": " << angle;
+      EXPECT_TRUE(angle == expected_angle || (std::isnan(angle) && std::isnan(expected_angle)))
+          << y << " " << x << ": " << angle;
       EXPECT_EQ(std::isnan(angle) || std::signbit(angle), std::isnan(expected_angle) || std::signbit(expected_angle));
     }
   }
@@ -107,7 +129,9 @@ TEST(MathTest, PowAndAtan2) {
     const float x = std::exp(20.0f * (static_cast<float>(next() >> 8) / 8388608.0f - 1.0f));
     const float y = 8.0f * (static_cast<float>(next() >> 8) / 8388608.0f - 1.0f);
     const double expected = std::pow(static_cast<double>(x), static_cast<double>(y));
-    if (std::isfinite(static_cast<float>(expected)) && static_cast<float>(expected) != 0) worst = std::max(worst, Ulps(Pow(x, y), expected));
+    if (std::isfinite(static_cast<float>(expected)) && static_cast<float>(expected) != 0) {
+      worst = std::max(worst, Ulps(Pow(x, y), expected));
+    }
     worst = std::max(worst, Ulps(Atan2(y, x), std::atan2(static_cast<double>(y), static_cast<double>(x))));
   }
   EXPECT_LT(worst, kLimit);

@@ -41,8 +41,8 @@ double Reduce(double x, unsigned& quadrant) {
     quadrant = static_cast<unsigned>(k);
     return ((x - k * kHalfPi1) - k * kHalfPi2) - k * kHalfPi3;
   }
-  // magnitude = m 2^e with a 24-bit integer m: the product with 2/pi, modulo 4, needs only a window of the bits of 2/pi. Bits of
-  // weight 2^(2-e) and more give multiples of 4; those after the 96th add less than 2^-69.
+  // magnitude = m 2^e with a 24-bit integer m: the product with 2/pi, modulo 4, needs only a window of the bits of
+  // 2/pi. Bits of weight 2^(2-e) and more give multiples of 4; those after the 96th add less than 2^-69.
   uint64_t bits;
   std::memcpy(&bits, &magnitude, sizeof bits);
   const int e = static_cast<int>(bits >> 52) - 1023 - 23;
@@ -74,7 +74,8 @@ double CosOfRemainder(double r) {
   return 1 - sum;
 }
 
-// atan of 0 <= x <= 1: twice halved, by atan x = 2 atan(x / (1 + sqrt(1 + x^2))), to at most tan(pi/16) = 0.1989, then its series.
+// atan of 0 <= x <= 1: twice halved, by atan x = 2 atan(x / (1 + sqrt(1 + x^2))), to at most tan(pi/16) = 0.1989, then
+// its series.
 double AtanOfFraction(double x) {
   for (int i = 0; i < 2; ++i) x = x / (1 + std::sqrt(1 + x * x));
   const double square = x * x;
@@ -163,13 +164,15 @@ double Acosh(double x) {
   return Log1p(above + std::sqrt(above * (above + 2)));
 }
 
-// W. J. Cody, Rational Chebyshev approximations for the error function, Mathematics of Computation 23 (1969): relative error
-// below 1e-15 in the three ranges.
+// W. J. Cody, Rational Chebyshev approximations for the error function, Mathematics of Computation 23 (1969): relative
+// error below 1e-15 in the three ranges.
 namespace {
 
 double SmallErf(double x) {  // |x| <= 0.46875
-  constexpr double kP[] = {3.16112374387056560e00, 1.13864154151050156e02, 3.77485237685302021e02, 3.20937758913846947e03};
-  constexpr double kQ[] = {2.36012909523441209e01, 2.44024637934444173e02, 1.28261652607737228e03, 2.84423683343917062e03};
+  constexpr double kP[] = {3.16112374387056560e00, 1.13864154151050156e02, 3.77485237685302021e02,
+                           3.20937758913846947e03};
+  constexpr double kQ[] = {2.36012909523441209e01, 2.44024637934444173e02, 1.28261652607737228e03,
+                           2.84423683343917062e03};
   const double square = x * x;
   double p = 1.85777706184603153e-1 * square;
   double q = square;
@@ -184,10 +187,12 @@ double LargeErfc(double x) {  // x > 0.46875
   if (x > 26) return 0;
   double ratio;
   if (x <= 4) {
-    constexpr double kP[] = {5.64188496988670089e-1, 8.88314979438837594e00, 6.61191906371416295e01, 2.98635138197400131e02,
-                             8.81952221241769090e02, 1.71204761263407058e03, 2.05107837782607147e03, 1.23033935479799725e03};
-    constexpr double kQ[] = {1.57449261107098347e01, 1.17693950891312499e02, 5.37181101862009858e02, 1.62138957456669019e03,
-                             3.29079923573345963e03, 4.36261909014324716e03, 3.43936767414372164e03, 1.23033935480374942e03};
+    constexpr double kP[] = {5.64188496988670089e-1, 8.88314979438837594e00, 6.61191906371416295e01,
+                             2.98635138197400131e02, 8.81952221241769090e02, 1.71204761263407058e03,
+                             2.05107837782607147e03, 1.23033935479799725e03};
+    constexpr double kQ[] = {1.57449261107098347e01, 1.17693950891312499e02, 5.37181101862009858e02,
+                             1.62138957456669019e03, 3.29079923573345963e03, 4.36261909014324716e03,
+                             3.43936767414372164e03, 1.23033935480374942e03};
     double p = 2.15311535474403846e-8 * x;
     double q = x;
     for (int i = 0; i < 7; ++i) {
@@ -196,10 +201,10 @@ double LargeErfc(double x) {  // x > 0.46875
     }
     ratio = (p + kP[7]) / (q + kQ[7]);
   } else {
-    constexpr double kP[] = {3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1, 1.60837851487422766e-2,
-                             6.58749161529837803e-4};
-    constexpr double kQ[] = {2.56852019228982242e00, 1.87295284992346725e00, 5.27905102951428412e-1, 6.05183413124413191e-2,
-                             2.33520497626869185e-3};
+    constexpr double kP[] = {3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1,
+                             1.60837851487422766e-2, 6.58749161529837803e-4};
+    constexpr double kQ[] = {2.56852019228982242e00, 1.87295284992346725e00, 5.27905102951428412e-1,
+                             6.05183413124413191e-2, 2.33520497626869185e-3};
     constexpr double kOneOverSqrtPi = 0.56418958354775628695;
     const double square = 1 / (x * x);
     double p = 1.63153871373020978e-2 * square;

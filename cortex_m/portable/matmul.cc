@@ -42,12 +42,14 @@ Matrix MatrixOf(const Tensor& tensor, ptrdiff_t offset = 0, bool row = false) {
 
 Matrix Transposed(const Matrix& m) { return {m.tensor, m.offset, m.columns, m.rows, m.column_stride, m.row_stride}; }
 
-// out = scale * a b + added, where `added` (null for none) is seen through strides of 0 where it is broadcast. Sizes agree.
+// out = scale * a b + added, where `added` (null for none) is seen through strides of 0 where it is broadcast. Sizes
+// agree.
 template <typename Lane>
 void Multiply(const Matrix& a, const Matrix& b, const Matrix* added, Lane scale, Lane added_scale, const Matrix& out) {
   for (int32_t row = 0; row < out.rows; ++row) {
     for (int32_t column = 0; column < out.columns; ++column) {
-      Lane sum = Dot({a.tensor, a.At(row, 0), a.column_stride}, {b.tensor, b.At(0, column), b.row_stride}, a.columns, Lane{0});
+      Lane sum =
+          Dot({a.tensor, a.At(row, 0), a.column_stride}, {b.tensor, b.At(0, column), b.row_stride}, a.columns, Lane{0});
       if constexpr (kLaneType<Lane> == ScalarType::kFloat) {
         if (scale != 1) sum *= scale;
       } else {
@@ -59,7 +61,8 @@ void Multiply(const Matrix& a, const Matrix& b, const Matrix* added, Lane scale,
         if constexpr (kLaneType<Lane> == ScalarType::kFloat) {
           sum += added_scale != 1 ? added_scale * extra : extra;
         } else {
-          sum = static_cast<Lane>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(added_scale) * static_cast<uint64_t>(extra));
+          sum = static_cast<Lane>(static_cast<uint64_t>(sum) +
+                                  static_cast<uint64_t>(added_scale) * static_cast<uint64_t>(extra));
         }
       }
       Store(&sum, 1, out.tensor->dtype, out.tensor->data, out.At(row, column), 1);
@@ -74,13 +77,17 @@ Status Product(const Matrix& a, const Matrix& b, const Matrix* added, const Scal
   if (IsFloat(out.tensor->dtype)) {
     Multiply<float>(a, b, added, ScalarAs<float>(scale), ScalarAs<float>(added_scale), out);
   } else {
-    if (scale.tag == Tag::kDouble || added_scale.tag == Tag::kDouble) return Refuse("alpha and beta of integer tensors must be integers");
+    if (scale.tag == Tag::kDouble || added_scale.tag == Tag::kDouble) {
+      return Refuse("alpha and beta of integer tensors must be integers");
+    }
     Multiply<int64_t>(a, b, added, ScalarAs<int64_t>(scale), ScalarAs<int64_t>(added_scale), out);
   }
   return Status();
 }
 
-Status Product(const Matrix& a, const Matrix& b, const Matrix& out) { return Product(a, b, nullptr, IntScalar(1), IntScalar(1), out); }
+Status Product(const Matrix& a, const Matrix& b, const Matrix& out) {
+  return Product(a, b, nullptr, IntScalar(1), IntScalar(1), out);
+}
 
 }  // namespace
 
@@ -99,7 +106,9 @@ Status aten::bmm_out(KernelContext&, const Tensor& self, const Tensor& mat2, Ten
   StridesOf(mat2, strides[1]);
   StridesOf(out, strides[2]);
   for (int32_t i = 0; i < self.sizes[0]; ++i) {
-    const auto matrix = [&](const Tensor& tensor, int k) { return MatrixOf(tensor, static_cast<ptrdiff_t>(i) * strides[k][0]); };
+    const auto matrix = [&](const Tensor& tensor, int k) {
+      return MatrixOf(tensor, static_cast<ptrdiff_t>(i) * strides[k][0]);
+    };
     CORTEX_M_RETURN_IF_ERROR(Product(matrix(self, 0), matrix(mat2, 1), matrix(out, 2)));
   }
   return Status();
@@ -119,14 +128,16 @@ Status aten::dot_out(KernelContext&, const Tensor& self, const Tensor& tensor, T
 }
 
 // out = beta * self + alpha * mat1 mat2. With beta 0 self counts for nothing, not even its NaNs.
-Status aten::addmm_out(KernelContext&, const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta, Scalar alpha,
-                       Tensor& out) {
+Status aten::addmm_out(KernelContext&, const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
+                       Scalar alpha, Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckTypes(mat1, mat2, out));
   CORTEX_M_RETURN_IF_ERROR(Check(self));
   if (self.dtype != out.dtype) return Refuse("self has another element type than the product");
   if (mat1.rank != 2 || mat2.rank != 2 || out.rank != 2) return Refuse("addmm takes matrices");
   int32_t strides[2];
-  if (!BroadcastStrides(self, out.sizes, 2, strides)) return Refuse("self cannot be broadcast to the sizes of the product");
+  if (!BroadcastStrides(self, out.sizes, 2, strides)) {
+    return Refuse("self cannot be broadcast to the sizes of the product");
+  }
   const Matrix added{&self, 0, out.sizes[0], out.sizes[1], strides[0], strides[1]};
   return Product(MatrixOf(mat1), MatrixOf(mat2), beta.ToDouble() == 0 ? nullptr : &added, alpha, beta, MatrixOf(out));
 }
@@ -134,7 +145,9 @@ Status aten::addmm_out(KernelContext&, const Tensor& self, const Tensor& mat1, c
 // out[..., n] = sum over k of input[..., k] weight[n, k], plus bias[n].
 Status aten::linear_out(KernelContext&, const Tensor& input, const Tensor& weight, const Tensor* bias, Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckTypes(input, weight, out));
-  if (input.rank < 1 || weight.rank != 2 || out.rank != input.rank) return Refuse("linear takes an input of [..., K] and a weight of [N, K]");
+  if (input.rank < 1 || weight.rank != 2 || out.rank != input.rank) {
+    return Refuse("linear takes an input of [..., K] and a weight of [N, K]");
+  }
   const int last = input.rank - 1;
   if (out.sizes[last] != weight.sizes[0]) return Refuse(kWrongOutSizes);
   for (int i = 0; i < last; ++i) {
@@ -157,7 +170,8 @@ Status aten::linear_out(KernelContext&, const Tensor& input, const Tensor& weigh
     const int32_t count = rows.inner_size();
     const Matrix a{&input, walk.offset(1), count, input.sizes[last], rows.inner_stride(1), in_strides[last]};
     const Matrix product{&out, walk.offset(0), count, out.sizes[last], rows.inner_stride(0), out_strides[last]};
-    CORTEX_M_RETURN_IF_ERROR(Product(a, columns, bias == nullptr ? nullptr : &added, IntScalar(1), IntScalar(1), product));
+    CORTEX_M_RETURN_IF_ERROR(
+        Product(a, columns, bias == nullptr ? nullptr : &added, IntScalar(1), IntScalar(1), product));
   }
   return Status();
 }

@@ -28,7 +28,12 @@ def test_conversion(dtype, to):
     check("aten::_to_copy.out", lambda x: x.to(to), x)
     check("dim_order_ops::_to_dim_order_copy.out", lambda x: x.to(to), x)
     check("aten::copy.out", lambda a, b: aten.copy(a, b), make((2, 3, 40), to), x)
-    check("aten::copy.out", lambda a, b: aten.copy(a, b), make((2, 2, 3, 40), to), make((3, 1), dtype).abs() if dtype == torch.float32 else make((3, 1), dtype))
+    check(
+        "aten::copy.out",
+        lambda a, b: aten.copy(a, b),
+        make((2, 2, 3, 40), to),
+        make((3, 1), dtype).abs() if dtype == torch.float32 else make((3, 1), dtype),
+    )
 
 
 def test_conversion_of_special_floats():
@@ -59,7 +64,14 @@ def test_clone_to_a_dim_order():
 
 @ALL
 def test_view(dtype):
-    for sizes, view in [((2, 3, 4), [6, 4]), ((2, 3, 4), [4, -1]), ((6,), [1, 2, 3, 1]), ((1, 1), []), ((0, 4), [2, 0]), ((2, 3), [2, 3])]:
+    for sizes, view in [
+        ((2, 3, 4), [6, 4]),
+        ((2, 3, 4), [4, -1]),
+        ((6,), [1, 2, 3, 1]),
+        ((1, 1), []),
+        ((0, 4), [2, 0]),
+        ((2, 3), [2, 3]),
+    ]:
         check("aten::view_copy.out", lambda x, size: x.reshape(size), make(sizes, dtype), view)
         check("aten::_unsafe_view.out", lambda x, size: x.reshape(size), make(sizes, dtype), view)
     for dim in [0, 2, -1, -4]:
@@ -86,13 +98,23 @@ def test_permute(dtype):
 @ALL
 def test_slice(dtype):
     x = make((4, 7, 3), dtype)
-    for arguments in [(1, 2, 5, 1), (1, -3, None, 1), (1, None, None, 3), (0, 1, 100, 2), (2, 3, 1, 1), (-2, -100, -1, 4), (1, 0, 2**63 - 1, 2**40)]:
+    for arguments in [
+        (1, 2, 5, 1),
+        (1, -3, None, 1),
+        (1, None, None, 3),
+        (0, 1, 100, 2),
+        (2, 3, 1, 1),
+        (-2, -100, -1, 4),
+        (1, 0, 2**63 - 1, 2**40),
+    ]:
         check("aten::slice_copy.Tensor_out", aten.slice_copy, x, *arguments)
     check("aten::narrow_copy.out", aten.narrow_copy, x, 1, 2, 3)
     check("aten::narrow_copy.out", aten.narrow_copy, x, -2, -3, 2)
     for dim, index in [(0, 3), (1, -1), (-1, 0)]:
         check("aten::select_copy.int_out", aten.select_copy, x, dim, index)
-        check("aten::select_scatter.out", aten.select_scatter, x, make(x.select(dim, index).shape, dtype, 1), dim, index)
+        check(
+            "aten::select_scatter.out", aten.select_scatter, x, make(x.select(dim, index).shape, dtype, 1), dim, index
+        )
     for arguments in [(1, 2, 5, 1), (1, None, None, 3), (0, 3, 100, 1), (2, 2, 2, 1)]:
         part = aten.slice_copy(x, *arguments)
         check("aten::slice_scatter.out", aten.slice_scatter, x, make(part.shape, dtype, 1), *arguments)
@@ -232,7 +254,11 @@ def test_indexing(dtype, index_dtype):
 @ALL
 def test_masks(dtype):
     x = make((4, 5, 3), dtype)
-    for mask, before in [(make((4, 5), torch.bool), 0), (make((5,), torch.bool), 1), (torch.zeros(4, dtype=torch.bool), 0)]:
+    for mask, before in [
+        (make((4, 5), torch.bool), 0),
+        (make((5,), torch.bool), 1),
+        (torch.zeros(4, dtype=torch.bool), 0),
+    ]:
         indices = [None] * before + [mask]
         check("aten::index.Tensor_out", aten.index.Tensor, x, indices)
         check("aten::index_put.out", aten.index_put, x, indices, make((), dtype, 1))
@@ -314,7 +340,12 @@ def test_any_slice(data):
     x = make(data.draw(st.lists(st.integers(0, 6), min_size=rank, max_size=rank)), torch.int8)
     x = with_layout(x, data.draw(st.permutations(range(rank))))
     bound = st.one_of(st.none(), st.integers(-8, 8))
-    arguments = (data.draw(st.integers(-rank, rank - 1)), data.draw(bound), data.draw(bound), data.draw(st.integers(1, 4)))
+    arguments = (
+        data.draw(st.integers(-rank, rank - 1)),
+        data.draw(bound),
+        data.draw(bound),
+        data.draw(st.integers(1, 4)),
+    )
     expected = aten.slice_copy(x, *arguments)
     out = empty_out(expected.shape, torch.int8, data.draw(st.sampled_from(orders(rank))))
     assert torch.equal(call("aten::slice_copy.Tensor_out", x, *arguments, outs=[out])[0], expected)

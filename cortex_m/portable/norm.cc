@@ -51,7 +51,9 @@ Moments MomentsOf(const Loops& loops, const float* in, float eps) {
 void Apply(const Loops& loops, float* out, const float* in, const float* weight, const float* bias, Moments moments) {
   for (Walk walk(loops); !walk.done(); walk.Next()) {
     for (int32_t i = 0; i < loops.inner_size(); ++i) {
-      const auto at = [&](int operand) { return walk.offset(operand) + static_cast<ptrdiff_t>(i) * loops.inner_stride(operand); };
+      const auto at = [&](int operand) {
+        return walk.offset(operand) + static_cast<ptrdiff_t>(i) * loops.inner_stride(operand);
+      };
       float y = (in[at(1)] - moments.mean) * moments.rstd;
       if (weight != nullptr) y = y * weight[at(2)];
       if (bias != nullptr) y = y + bias[at(3)];
@@ -68,14 +70,18 @@ const float* DataOf(const Tensor* tensor) { return tensor == nullptr ? nullptr :
 Status aten::native_layer_norm_out(KernelContext&, const Tensor& input, IntList normalized_shape, const Tensor* weight,
                                    const Tensor* bias, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
   CORTEX_M_RETURN_IF_ERROR(CheckFloats({&input, weight, bias, &out0, &out1, &out2}));
-  if (normalized_shape.size == 0 || normalized_shape.size > input.rank) return Refuse("normalized_shape must name 1 to all dimensions");
+  if (normalized_shape.size == 0 || normalized_shape.size > input.rank) {
+    return Refuse("normalized_shape must name 1 to all dimensions");
+  }
   const int inner_rank = static_cast<int>(normalized_shape.size);
   const int outer_rank = input.rank - inner_rank;
   if (!SameSizes(input, out0)) return Refuse(kWrongOutSizes);
   int32_t weight_strides[kMaxRank] = {};
   int32_t bias_strides[kMaxRank] = {};
   for (const Tensor* parameter : {weight, bias}) {
-    if (parameter != nullptr && !HasSizes(*parameter, normalized_shape.data, inner_rank)) return Refuse("weight and bias must have normalized_shape");
+    if (parameter != nullptr && !HasSizes(*parameter, normalized_shape.data, inner_rank)) {
+      return Refuse("weight and bias must have normalized_shape");
+    }
   }
   if (weight != nullptr) StridesOf(*weight, weight_strides);
   if (bias != nullptr) StridesOf(*bias, bias_strides);
@@ -99,12 +105,16 @@ Status aten::native_layer_norm_out(KernelContext&, const Tensor& input, IntList 
       continue;
     }
     const int at = i - outer_rank;
-    if (input.sizes[i] != normalized_shape[static_cast<size_t>(at)]) return Refuse("the input does not end with normalized_shape");
+    if (input.sizes[i] != normalized_shape[static_cast<size_t>(at)]) {
+      return Refuse("the input does not end with normalized_shape");
+    }
     inner.Add(input.sizes[i], {out_strides[i], in_strides[i], weight_strides[at], bias_strides[at]});
   }
   for (Walk walk(outer); !walk.done(); walk.Next()) {
     for (int32_t i = 0; i < outer.inner_size(); ++i) {
-      const auto at = [&](int operand) { return walk.offset(operand) + static_cast<ptrdiff_t>(i) * outer.inner_stride(operand); };
+      const auto at = [&](int operand) {
+        return walk.offset(operand) + static_cast<ptrdiff_t>(i) * outer.inner_stride(operand);
+      };
       const float* in = input.as<float>() + at(1);
       const Moments moments = MomentsOf(inner, in, static_cast<float>(eps));
       out1.mutable_as<float>()[at(2)] = moments.mean;
@@ -115,19 +125,24 @@ Status aten::native_layer_norm_out(KernelContext&, const Tensor& input, IntList 
   return Status();
 }
 
-// input [N, C, ...] with HxW elements a channel; each group of C / group channels is normalized together. out1 and out2 are
-// [N, group].
-Status aten::native_group_norm_out(KernelContext&, const Tensor& input, const Tensor* weight, const Tensor* bias, int64_t N,
-                                   int64_t C, int64_t HxW, int64_t group, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+// input [N, C, ...] with HxW elements a channel; each group of C / group channels is normalized together. out1 and out2
+// are [N, group].
+Status aten::native_group_norm_out(KernelContext&, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                                   int64_t N, int64_t C, int64_t HxW, int64_t group, double eps, Tensor& out0,
+                                   Tensor& out1, Tensor& out2) {
   CORTEX_M_RETURN_IF_ERROR(CheckFloats({&input, weight, bias, &out0, &out1, &out2}));
   if (input.rank < 2 || input.sizes[0] != N || input.sizes[1] != C) return Refuse("the input is not [N, C, ...]");
-  if (static_cast<int64_t>(ElementCount(input)) != N * C * HxW) return Refuse("the input does not have HxW elements a channel");
+  if (static_cast<int64_t>(ElementCount(input)) != N * C * HxW) {
+    return Refuse("the input does not have HxW elements a channel");
+  }
   if (group <= 0 || C % group != 0) return Refuse("the channels cannot be divided into the groups");
   if (!SameSizes(input, out0)) return Refuse(kWrongOutSizes);
   const int64_t statistics[2] = {N, group};
   if (!HasSizes(out1, statistics, 2) || !HasSizes(out2, statistics, 2)) return Refuse(kWrongOutSizes);
   for (const Tensor* parameter : {weight, bias}) {
-    if (parameter != nullptr && (parameter->rank != 1 || parameter->sizes[0] != C)) return Refuse("weight and bias must be [C]");
+    if (parameter != nullptr && (parameter->rank != 1 || parameter->sizes[0] != C)) {
+      return Refuse("weight and bias must be [C]");
+    }
   }
   int32_t in_strides[kMaxRank];
   int32_t out_strides[kMaxRank];
@@ -149,8 +164,8 @@ Status aten::native_group_norm_out(KernelContext&, const Tensor& input, const Te
       const Moments moments = MomentsOf(inner, in, static_cast<float>(eps));
       out1.mutable_as<float>()[n * mean_strides[0] + g * mean_strides[1]] = moments.mean;
       out2.mutable_as<float>()[n * rstd_strides[0] + g * rstd_strides[1]] = moments.rstd;
-      Apply(inner, out, in, weight == nullptr ? nullptr : DataOf(weight) + first, bias == nullptr ? nullptr : DataOf(bias) + first,
-            moments);
+      Apply(inner, out, in, weight == nullptr ? nullptr : DataOf(weight) + first,
+            bias == nullptr ? nullptr : DataOf(bias) + first, moments);
     }
   }
   return Status();
@@ -158,8 +173,9 @@ Status aten::native_group_norm_out(KernelContext&, const Tensor& input, const Te
 
 // input [N, C, ...]; out1 and out2, which only training fills, have no elements. momentum has no effect.
 Status aten::_native_batch_norm_legit_no_training_out(KernelContext&, const Tensor& input, const Tensor* weight,
-                                                      const Tensor* bias, const Tensor& running_mean, const Tensor& running_var,
-                                                      double, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+                                                      const Tensor* bias, const Tensor& running_mean,
+                                                      const Tensor& running_var, double, double eps, Tensor& out0,
+                                                      Tensor& out1, Tensor& out2) {
   CORTEX_M_RETURN_IF_ERROR(CheckFloats({&input, weight, bias, &running_mean, &running_var, &out0, &out1, &out2}));
   if (input.rank < 2) return Refuse("the input is not [N, C, ...]");
   if (!SameSizes(input, out0) || ElementCount(out1) != 0 || ElementCount(out2) != 0) return Refuse(kWrongOutSizes);
@@ -178,10 +194,11 @@ Status aten::_native_batch_norm_legit_no_training_out(KernelContext&, const Tens
     if (dim != 1) loops.Add(input.sizes[dim], {out_strides[dim], in_strides[dim], 0, 0});
   }
   for (int32_t c = 0; c < input.sizes[1]; ++c) {
-    const Moments moments{running_mean.as<float>()[c], 1 / std::sqrt(running_var.as<float>()[c] + static_cast<float>(eps))};
+    const Moments moments{running_mean.as<float>()[c],
+                          1 / std::sqrt(running_var.as<float>()[c] + static_cast<float>(eps))};
     Apply(loops, out0.mutable_as<float>() + static_cast<ptrdiff_t>(c) * out_strides[1],
-          input.as<float>() + static_cast<ptrdiff_t>(c) * in_strides[1], weight == nullptr ? nullptr : DataOf(weight) + c,
-          bias == nullptr ? nullptr : DataOf(bias) + c, moments);
+          input.as<float>() + static_cast<ptrdiff_t>(c) * in_strides[1],
+          weight == nullptr ? nullptr : DataOf(weight) + c, bias == nullptr ? nullptr : DataOf(bias) + c, moments);
   }
   return Status();
 }

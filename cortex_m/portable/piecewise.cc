@@ -10,7 +10,9 @@ using namespace portable;
 
 struct LeakyRelu {
   template <typename T>
-  static T Of(T x, T slope) { return x > 0 ? x : x * slope; }
+  static T Of(T x, T slope) {
+    return x > 0 ? x : x * slope;
+  }
 };
 
 // x + 3 between 0 and 6.
@@ -22,11 +24,15 @@ T Shifted(T x) {
 }
 struct Hardsigmoid {
   template <typename T>
-  static T Of(T x) { return Shifted(x) / 6; }
+  static T Of(T x) {
+    return Shifted(x) / 6;
+  }
 };
 struct Hardswish {
   template <typename T>
-  static T Of(T x) { return x * Shifted(x) / 6; }
+  static T Of(T x) {
+    return x * Shifted(x) / 6;
+  }
 };
 
 Status Run(const ElementwiseKernel& kernel, Operands operands, Tensor& out) {
@@ -42,6 +48,8 @@ Status aten::leaky_relu_out(KernelContext&, const Tensor& self, Scalar negative_
 Status aten::hardsigmoid_out(KernelContext&, const Tensor& self, Tensor& out) {
   return Run(kFloatLane<Hardsigmoid, 1>, {self}, out);
 }
-Status aten::hardswish_out(KernelContext&, const Tensor& self, Tensor& out) { return Run(kFloatLane<Hardswish, 1>, {self}, out); }
+Status aten::hardswish_out(KernelContext&, const Tensor& self, Tensor& out) {
+  return Run(kFloatLane<Hardswish, 1>, {self}, out);
+}
 
 }  // namespace cortex_m

@@ -26,12 +26,18 @@ Status Prepare(const Tensor& self, const Tensor& out, int spatial, IntList kerne
     return Refuse("pooling takes its spatial dimensions, a channel, and perhaps a batch");
   }
   if (self.dtype != out.dtype) return Refuse("the out tensor has another element type than the input");
-  if (kernel_size.size == 0 || !PairOf(kernel_size, spatial, 1, {1, 1}, 1, p.kernel)) return Refuse("kernel_size must be positive, one for each spatial dimension");
+  if (kernel_size.size == 0 || !PairOf(kernel_size, spatial, 1, {1, 1}, 1, p.kernel)) {
+    return Refuse("kernel_size must be positive, one for each spatial dimension");
+  }
   if (!PairOf(stride, spatial, 1, p.kernel, 1, p.stride) || !PairOf(dilation, spatial, 1, {1, 1}, 1, p.dilation)) {
     return Refuse("stride and dilation must be positive, one for each spatial dimension");
   }
-  if (!PairOf(padding, spatial, 0, {0, 0}, 0, p.padding)) return Refuse("padding must not be negative, one for each spatial dimension");
-  if (p.padding.h > p.kernel.h / 2 || p.padding.w > p.kernel.w / 2) return Refuse("padding must be at most half of the kernel");
+  if (!PairOf(padding, spatial, 0, {0, 0}, 0, p.padding)) {
+    return Refuse("padding must not be negative, one for each spatial dimension");
+  }
+  if (p.padding.h > p.kernel.h / 2 || p.padding.w > p.kernel.w / 2) {
+    return Refuse("padding must be at most half of the kernel");
+  }
   const bool fits = p.out.n == p.in.n && p.out.c == p.in.c &&
                     p.out.h == WindowCount(p.in.h, p.kernel.h, p.stride.h, p.padding.h, p.dilation.h, ceil_mode) &&
                     p.out.w == WindowCount(p.in.w, p.kernel.w, p.stride.w, p.padding.w, p.dilation.w, ceil_mode);
@@ -53,7 +59,8 @@ int32_t Least(int32_t a, int32_t b) { return a < b ? a : b; }
 int32_t Largest(int32_t a, int32_t b) { return a > b ? a : b; }
 
 // The sum of a rectangle of the input.
-float SumOf(const Tensor& self, const Images& in, int32_t n, int32_t c, int32_t top, int32_t bottom, int32_t left, int32_t right) {
+float SumOf(const Tensor& self, const Images& in, int32_t n, int32_t c, int32_t top, int32_t bottom, int32_t left,
+            int32_t right) {
   float sum = 0;
   for (int32_t y = top; y < bottom; ++y) {
     for (int32_t x = left; x < right; ++x) sum += self.as<float>()[in.At(n, c, y, x)];
@@ -61,8 +68,8 @@ float SumOf(const Tensor& self, const Images& in, int32_t n, int32_t c, int32_t 
   return sum;
 }
 
-Status AveragePool(const Tensor& self, int spatial, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
-                   bool count_include_pad, const int64_t* divisor_override, Tensor& out) {
+Status AveragePool(const Tensor& self, int spatial, IntList kernel_size, IntList stride, IntList padding,
+                   bool ceil_mode, bool count_include_pad, const int64_t* divisor_override, Tensor& out) {
   Pooling p;
   CORTEX_M_RETURN_IF_ERROR(Prepare(self, out, spatial, kernel_size, stride, padding, {}, ceil_mode, p));
   if (!IsFloat(self.dtype)) return Refuse("averages are of float32 only");
@@ -100,10 +107,13 @@ Lane LowestOf(ScalarType type) {
 }
 
 // The first position of a window that lies in the input, or beyond its end.
-int32_t FirstInside(int32_t begin, int32_t dilation) { return begin >= 0 ? begin : begin + (dilation - 1 - begin) / dilation * dilation; }
+int32_t FirstInside(int32_t begin, int32_t dilation) {
+  return begin >= 0 ? begin : begin + (dilation - 1 - begin) / dilation * dilation;
+}
 
 template <typename Lane>
-void MaxPool(const Pooling& p, const Tensor& self, const Tensor& out, const Images& index_images, const Tensor& indices) {
+void MaxPool(const Pooling& p, const Tensor& self, const Tensor& out, const Images& index_images,
+             const Tensor& indices) {
   ForEachOutput(p.out, [&](int32_t n, int32_t c, int32_t y, int32_t x) {
     const int32_t top = y * p.stride.h - p.padding.h;
     const int32_t left = x * p.stride.w - p.padding.w;
@@ -140,8 +150,9 @@ Status aten::avg_pool2d_out(KernelContext&, const Tensor& self, IntList kernel_s
   return AveragePool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out);
 }
 
-Status aten::max_pool2d_with_indices_out(KernelContext&, const Tensor& self, IntList kernel_size, IntList stride, IntList padding,
-                                         IntList dilation, bool ceil_mode, Tensor& out, Tensor& indices) {
+Status aten::max_pool2d_with_indices_out(KernelContext&, const Tensor& self, IntList kernel_size, IntList stride,
+                                         IntList padding, IntList dilation, bool ceil_mode, Tensor& out,
+                                         Tensor& indices) {
   Pooling p;
   CORTEX_M_RETURN_IF_ERROR(Prepare(self, out, 2, kernel_size, stride, padding, dilation, ceil_mode, p));
   if (self.dtype == ScalarType::kBool) return Refuse("bools have no maximum here");
@@ -169,7 +180,9 @@ Status aten::_adaptive_avg_pool2d_out(KernelContext&, const Tensor& self, IntLis
     return Refuse(kWrongOutSizes);
   }
   if (from.h == 0 || from.w == 0) return Refuse("there is no average of no elements");
-  const auto begin = [](int32_t i, int32_t in_size, int32_t out_size) { return static_cast<int32_t>(static_cast<int64_t>(i) * in_size / out_size); };
+  const auto begin = [](int32_t i, int32_t in_size, int32_t out_size) {
+    return static_cast<int32_t>(static_cast<int64_t>(i) * in_size / out_size);
+  };
   const auto end = [](int32_t i, int32_t in_size, int32_t out_size) {
     return static_cast<int32_t>(((static_cast<int64_t>(i) + 1) * in_size - 1) / out_size + 1);
   };

@@ -1,4 +1,5 @@
-// Powers of floats (math.h; for the exponents that PyTorch treats on their own, the same products and roots) and of integers.
+// Powers of floats (math.h; for the exponents that PyTorch treats on their own, the same products and roots) and of
+// integers.
 
 #include <cmath>
 #include <type_traits>
@@ -30,8 +31,10 @@ T IntegerPower(T base, T exponent) {
 struct Power {
   template <typename T>
   static T Of(T base, T exponent) {
-    if constexpr (std::is_same_v<T, float>) return static_cast<T>(Pow(static_cast<double>(base), static_cast<double>(exponent)));
-    else return IntegerPower(base, exponent);
+    if constexpr (std::is_same_v<T, float>)
+      return static_cast<T>(Pow(static_cast<double>(base), static_cast<double>(exponent)));
+    else
+      return IntegerPower(base, exponent);
   }
 };
 

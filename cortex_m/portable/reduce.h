@@ -4,9 +4,9 @@
 //   CORTEX_M_RETURN_IF_ERROR(reduction.Init(self, dims, keepdim, out));
 //   reduction.Run(out, KahanSum{});
 //
-// The elements are taken in logical order, one after the other: the result does not depend on layouts or on the core. Sums of
-// float32 are compensated (KahanSum): the error is at most 2 units in the last place of the sum of magnitudes, however many the
-// elements are, where PyTorch's cascade is some units more.
+// The elements are taken in logical order, one after the other: the result does not depend on layouts or on the core.
+// Sums of float32 are compensated (KahanSum): the error is at most 2 units in the last place of the sum of magnitudes,
+// however many the elements are, where PyTorch's cascade is some units more.
 #ifndef CORTEX_M_PORTABLE_REDUCE_H_
 #define CORTEX_M_PORTABLE_REDUCE_H_
 
@@ -74,8 +74,8 @@ class Reduction {
   size_t count_ = 0;
 };
 
-// Kahan's summation: `lost_` is what rounding has taken from the sum. After an overflow there is nothing left to compensate, and
-// the plain sum has the infinity or NaN that PyTorch has.
+// Kahan's summation: `lost_` is what rounding has taken from the sum. After an overflow there is nothing left to
+// compensate, and the plain sum has the infinity or NaN that PyTorch has.
 class KahanSum {
  public:
   using Lane = float;

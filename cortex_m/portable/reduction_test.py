@@ -119,9 +119,26 @@ def test_variance():
             reference = lambda x, *args, **kwargs: aten.var.correction(x.double(), *args, **kwargs).float()
             check("aten::var.correction_out", reference, x, dims, correction=1, keepdim=keepdim, tolerance=ulp(16))
             check("aten::var.correction_out", reference, x, dims, correction=0, keepdim=keepdim, tolerance=ulp(16))
-            check("aten::var.out", lambda x, d, u, k: aten.var.dim(x.double(), d, u, k).float(), x, dims, True, keepdim, tolerance=ulp(16))
+            check(
+                "aten::var.out",
+                lambda x, d, u, k: aten.var.dim(x.double(), d, u, k).float(),
+                x,
+                dims,
+                True,
+                keepdim,
+                tolerance=ulp(16),
+            )
             both = lambda x, *args, **kwargs: [r.float() for r in aten.var_mean.correction(x.double(), *args, **kwargs)]
-            check("aten::var_mean.correction_out", both, x, dims, correction=1, keepdim=keepdim, tolerance=ulp(16, 1e-6), layouts=False)
+            check(
+                "aten::var_mean.correction_out",
+                both,
+                x,
+                dims,
+                correction=1,
+                keepdim=keepdim,
+                tolerance=ulp(16, 1e-6),
+                layouts=False,
+            )
     check("aten::var.out", aten.var.dim, make((3, 1)), [1], True, False)
 
 
@@ -139,21 +156,53 @@ def test_softmax(scale):
     for dim in [0, 1, -1]:
         check("aten::_softmax.out", aten._softmax, x, dim, False, tolerance=ulp(4, 1e-40))
         wide = lambda x, dim, half: aten._softmax(x.double(), dim, half).float()
-        check("aten::_softmax.out", wide, x, dim, False, tolerance=lambda want: want.double() * 2.0**-22 * max(1, scale) + 1e-45)
+        check(
+            "aten::_softmax.out",
+            wide,
+            x,
+            dim,
+            False,
+            tolerance=lambda want: want.double() * 2.0**-22 * max(1, scale) + 1e-45,
+        )
         wide_log = lambda x, dim, half: aten._log_softmax(x.double(), dim, half).float()
         check("aten::_log_softmax.out", wide_log, x, dim, False, tolerance=ulp(2, 4e-7 * max(1, scale)))
-    check("aten::_softmax.out", aten._softmax, torch.tensor([[1.0, -INF, 2.0], [-INF, -INF, -INF], [NAN, 1.0, 2.0], [INF, 1.0, 2.0]]), 1, False, tolerance=ulp(2))
-    check("aten::_log_softmax.out", aten._log_softmax, torch.tensor([[1.0, -INF, 2.0], [INF, 1.0, 2.0]]), 1, False, tolerance=ulp(2))
+    check(
+        "aten::_softmax.out",
+        aten._softmax,
+        torch.tensor([[1.0, -INF, 2.0], [-INF, -INF, -INF], [NAN, 1.0, 2.0], [INF, 1.0, 2.0]]),
+        1,
+        False,
+        tolerance=ulp(2),
+    )
+    check(
+        "aten::_log_softmax.out",
+        aten._log_softmax,
+        torch.tensor([[1.0, -INF, 2.0], [INF, 1.0, 2.0]]),
+        1,
+        False,
+        tolerance=ulp(2),
+    )
     check("aten::_softmax.out", aten._softmax, make(()), 0, False)
 
 
 @ALL
 def test_sort(dtype):
-    x = make((3, 30, 4), dtype) if dtype == torch.float32 else (make((3, 30, 4), dtype) % 7 if dtype != torch.bool else make((3, 30, 4), dtype))
+    x = (
+        make((3, 30, 4), dtype)
+        if dtype == torch.float32
+        else (make((3, 30, 4), dtype) % 7 if dtype != torch.bool else make((3, 30, 4), dtype))
+    )
     for dim, descending in [(1, False), (1, True), (0, True), (-1, False)]:
         stable = lambda x, dim, descending: torch.sort(x, dim=dim, descending=descending, stable=True)
         check("aten::sort.values", stable, x, dim, descending)
-        check("aten::sort.values_stable", lambda x, stable, dim, descending: torch.sort(x, dim=dim, descending=descending, stable=True), x, stable=True, dim=dim, descending=descending)
+        check(
+            "aten::sort.values_stable",
+            lambda x, stable, dim, descending: torch.sort(x, dim=dim, descending=descending, stable=True),
+            x,
+            stable=True,
+            dim=dim,
+            descending=descending,
+        )
     check("aten::sort.values", torch.sort, make((), dtype), -1, False)
     check("aten::sort.values", lambda x, d, r: torch.sort(x, dim=d, descending=r), make((2, 0), dtype), -1, False)
 
@@ -168,7 +217,14 @@ def test_topk(dtype):
             return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
 
         check("aten::topk.values", first_of_stable_sort, x, k, dim, largest)
-        values = call("aten::topk.values", x, k, dim, largest, outs=[empty_out(t.shape, t.dtype) for t in torch.topk(x, k, dim, largest)])[0]
+        values = call(
+            "aten::topk.values",
+            x,
+            k,
+            dim,
+            largest,
+            outs=[empty_out(t.shape, t.dtype) for t in torch.topk(x, k, dim, largest)],
+        )[0]
         assert same_bits(values, torch.topk(x, k, dim, largest).values.contiguous())
 
 

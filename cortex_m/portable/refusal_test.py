@@ -55,6 +55,8 @@ CASES = [
     ("neg.out", (b,), out(2, 3, dtype=B), "bools have no negative"),
     ("abs.out", (b,), out(2, 3, dtype=B), "bools have no absolute value"),
     ("floor.out", (b,), out(2, 3, dtype=B), "bools cannot be rounded"),
+    ("round.decimals_out", (i8, 1), out(2, 3, dtype=I8), "only float32 is rounded to decimals"),
+    ("round.decimals_out", (f, 39), out(2, 3), "no such power of ten"),
     ("exp.out", (i8,), out(2, 3, dtype=I8), "cannot hold the type of the result"),
     ("gelu.out", (i8,), out(2, 3, dtype=I8), "the activation is defined for float32 only"),
     ("leaky_relu.out", (i8,), out(2, 3, dtype=I8), "the activation is defined for float32 only"),
@@ -267,7 +269,12 @@ def test_refusals_with_a_list_of_outs(name, arguments, outs, match):
 
 def test_dim_orders():
     nhwc = empty_out((1, 2, 4, 4), F, (0, 2, 3, 1))
-    for dim_order, match in [([0, 1, 2, 3], "differs from that of the out tensor"), ([0, 2, 3], "one entry a dimension"), ([0, 2, 2, 1], "no order of the dimensions"), ([0, 2, 3, 4], "no order of the dimensions")]:
+    for dim_order, match in [
+        ([0, 1, 2, 3], "differs from that of the out tensor"),
+        ([0, 2, 3], "one entry a dimension"),
+        ([0, 2, 2, 1], "no order of the dimensions"),
+        ([0, 2, 3, 4], "no order of the dimensions"),
+    ]:
         for name in ["_clone_dim_order", "_to_dim_order_copy"]:
             refuses(f"dim_order_ops::{name}.out", f4, dim_order=dim_order, outs=[nhwc], match=match)
 
@@ -317,7 +324,10 @@ def test_arguments_are_counted_and_typed(name):
     library = kernel_library._library()
     handle = ctypes.c_void_p(library.portable_new())
     try:
-        assert library.portable_run(handle, name.encode()) == b"the call has another number of arguments than the kernel takes"
+        assert (
+            library.portable_run(handle, name.encode())
+            == b"the call has another number of arguments than the kernel takes"
+        )
         for _ in overload(name)._schema.arguments:
             library.portable_add_string(handle, b"?")
         assert library.portable_run(handle, name.encode()) == b"argument has another type than the kernel takes"

@@ -11,7 +11,18 @@ from cortex_m.portable import kernel_library
 from cortex_m.portable.kernel_library import DTYPE_CODES, MEMORY_FORMAT_CODES, Out
 
 # cortex_m/runtime/kernel.h
-_NONE, _INT, _BOOL, _DOUBLE, _TENSOR, _STRING, _INTS, _DOUBLES, _TENSORS, _OPTIONAL_TENSORS = 0, 1, 2, 3, 4, 5, 6, 8, 9, 10
+_NONE, _INT, _BOOL, _DOUBLE, _TENSOR, _STRING, _INTS, _DOUBLES, _TENSORS, _OPTIONAL_TENSORS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    8,
+    9,
+    10,
+)
 
 
 def _padded(data: bytes) -> bytes:
@@ -105,7 +116,10 @@ class Recorder:
                 content += _words(_TENSOR, 0) + _tensor(value, out.dim_order, result, constant=False)
             else:
                 content += _argument(value, type_)
-        tensors = [_tensor(torch.zeros(out.sizes, dtype=out.dtype), out.dim_order, result, out.constant) for out, result in pending]
+        tensors = [
+            _tensor(torch.zeros(out.sizes, dtype=out.dtype), out.dim_order, result, out.constant)
+            for out, result in pending
+        ]
         if out_list:
             content += _words(_TENSORS, len(tensors)) + b"".join(_words(1) + tensor for tensor in tensors)
             count += 1

@@ -12,15 +12,21 @@ using namespace portable;
 
 struct SquareRoot {
   template <typename T>
-  static T Of(T x) { return std::sqrt(x); }
+  static T Of(T x) {
+    return std::sqrt(x);
+  }
 };
 struct ReciprocalRoot {
   template <typename T>
-  static T Of(T x) { return 1 / std::sqrt(x); }
+  static T Of(T x) {
+    return 1 / std::sqrt(x);
+  }
 };
 struct Reciprocal {
   template <typename T>
-  static T Of(T x) { return 1 / x; }
+  static T Of(T x) {
+    return 1 / x;
+  }
 };
 
 }  // namespace

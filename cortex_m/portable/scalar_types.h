@@ -1,7 +1,7 @@
 // Element types: which ones the portable kernels take, and PyTorch's rules for mixing them.
 //
-// Taken: float32, int8, uint8, int16, int32, int64, bool. float16 and float64 are refused by name: no Cortex-M computes them
-// as PyTorch's CPU kernels do at a price that a fallback may ask.
+// Taken: float32, int8, uint8, int16, int32, int64, bool. float16 and float64 are refused by name: no Cortex-M computes
+// them as PyTorch's CPU kernels do at a price that a fallback may ask.
 #ifndef CORTEX_M_PORTABLE_SCALAR_TYPES_H_
 #define CORTEX_M_PORTABLE_SCALAR_TYPES_H_
 

@@ -129,7 +129,7 @@ def cpp_type(type_: Type, writable: bool) -> str:
 
 
 def cpp_name(name: str) -> str:
-    """"aten::add.Scalar_out" -> "aten::add_Scalar_out": the C++ function, inside namespace cortex_m."""
+    """ "aten::add.Scalar_out" -> "aten::add_Scalar_out": the C++ function, inside namespace cortex_m."""
     return name.replace(".", "_")
 
 

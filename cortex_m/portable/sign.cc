@@ -14,30 +14,40 @@ using namespace portable;
 struct Abs {
   template <typename T>
   static T Of(T x) {
-    if constexpr (std::is_same_v<T, float>) return std::fabs(x);
-    else return x < 0 ? Minus(T{0}, x) : x;
+    if constexpr (std::is_same_v<T, float>)
+      return std::fabs(x);
+    else
+      return x < 0 ? Minus(T{0}, x) : x;
   }
 };
 struct Negate {
   template <typename T>
   static T Of(T x) {
-    if constexpr (std::is_same_v<T, float>) return -x;
-    else return Minus(T{0}, x);
+    if constexpr (std::is_same_v<T, float>)
+      return -x;
+    else
+      return Minus(T{0}, x);
   }
 };
 struct Sign {
   template <typename T>
-  static T Of(T x) { return static_cast<T>((x > 0) - (x < 0)); }
+  static T Of(T x) {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
 };
 struct IsNaN {
   template <typename T>
-  static T Of(T x) { return static_cast<T>(x != x); }
+  static T Of(T x) {
+    return static_cast<T>(x != x);
+  }
 };
 struct IsInf {
   template <typename T>
   static T Of(T x) {
-    if constexpr (std::is_same_v<T, float>) return std::isinf(x) ? 1.0f : 0.0f;
-    else return static_cast<T>(x != x);
+    if constexpr (std::is_same_v<T, float>)
+      return std::isinf(x) ? 1.0f : 0.0f;
+    else
+      return static_cast<T>(x != x);
   }
 };
 

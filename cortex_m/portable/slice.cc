@@ -37,7 +37,8 @@ Status aten::slice_copy_Tensor_out(KernelContext&, const Tensor& self, int64_t d
   return CopySlice(self, slice, false, out);
 }
 
-Status aten::narrow_copy_out(KernelContext&, const Tensor& self, int64_t dim, int64_t start, int64_t length, Tensor& out) {
+Status aten::narrow_copy_out(KernelContext&, const Tensor& self, int64_t dim, int64_t start, int64_t length,
+                             Tensor& out) {
   if (self.rank == 0 || !NormalizeDim(dim, self.rank)) return Refuse(kDimOutOfRange);
   const int64_t size = self.sizes[dim];
   if (start < -size || start > size) return Refuse("start is out of range");

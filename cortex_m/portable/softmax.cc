@@ -1,7 +1,7 @@
 // _softmax and _log_softmax of float32 along a dimension.
 //
-// exp(x - max), rounded to float32, is summed with compensation in logical order; then softmax divides by the sum, and log_softmax
-// subtracts its logarithm.
+// exp(x - max), rounded to float32, is summed with compensation in logical order; then softmax divides by the sum, and
+// log_softmax subtracts its logarithm.
 
 #include <limits>
 

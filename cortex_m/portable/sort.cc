@@ -1,11 +1,11 @@
 // sort and topk along a dimension, in place in the out tensors: heapsort, so O(n log n) without scratch.
 //
-// Equal elements keep their order: the index decides between them. A NaN is larger than all numbers. topk gives the elements that
-// a stable sort would give first; PyTorch leaves the choice among equals open.
+// Equal elements keep their order: the index decides between them. A NaN is larger than all numbers. topk gives the
+// elements that a stable sort would give first; PyTorch leaves the choice among equals open.
 
+#include "cortex_m/portable/convert.h"
 #include "cortex_m/portable/declarations.h"
 #include "cortex_m/portable/lines.h"
-#include "cortex_m/portable/convert.h"
 
 namespace cortex_m {
 namespace {
@@ -21,10 +21,14 @@ class Line {
     int64_t index;
   };
 
-  Line(const Tensor& values, ptrdiff_t value_begin, ptrdiff_t value_stride, const Tensor& indices, ptrdiff_t index_begin,
-       ptrdiff_t index_stride, bool descending)
-      : values_(values), value_begin_(value_begin), value_stride_(value_stride), indices_(indices.mutable_as<int64_t>() + index_begin),
-        index_stride_(index_stride), descending_(descending) {}
+  Line(const Tensor& values, ptrdiff_t value_begin, ptrdiff_t value_stride, const Tensor& indices,
+       ptrdiff_t index_begin, ptrdiff_t index_stride, bool descending)
+      : values_(values),
+        value_begin_(value_begin),
+        value_stride_(value_stride),
+        indices_(indices.mutable_as<int64_t>() + index_begin),
+        index_stride_(index_stride),
+        descending_(descending) {}
 
   Item Get(int32_t i) const {
     Item item;
@@ -85,7 +89,8 @@ class Line {
 
 // The first `kept` items of each line in order.
 template <typename Lane>
-void SortLines(const Tensor& self, int64_t dim, int32_t kept, bool descending, const Tensor& values, const Tensor& indices) {
+void SortLines(const Tensor& self, int64_t dim, int32_t kept, bool descending, const Tensor& values,
+               const Tensor& indices) {
   const int32_t size = LineSize(self, dim);
   const ptrdiff_t self_stride = LineStride(self, dim);
   const ptrdiff_t value_stride = LineStride(values, dim);
@@ -127,7 +132,8 @@ Status Sort(const Tensor& self, int64_t dim, int64_t kept, bool descending, Tens
 
 }  // namespace
 
-Status aten::sort_values(KernelContext&, const Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+Status aten::sort_values(KernelContext&, const Tensor& self, int64_t dim, bool descending, Tensor& values,
+                         Tensor& indices) {
   return Sort(self, dim, -1, descending, values, indices);
 }
 Status aten::sort_values_stable(KernelContext&, const Tensor& self, std::optional<bool>, int64_t dim, bool descending,

@@ -28,7 +28,8 @@ Status aten::split_copy_Tensor_out(KernelContext&, const Tensor& self, int64_t s
   for (int64_t i = 0; i < parts; ++i) {
     const int64_t begin = i * split_size;
     const int64_t length = size - begin < split_size ? size - begin : split_size;
-    CORTEX_M_RETURN_IF_ERROR(CopySlice(self, {static_cast<int>(dim), begin, 1, length}, false, out[static_cast<size_t>(i)]));
+    CORTEX_M_RETURN_IF_ERROR(
+        CopySlice(self, {static_cast<int>(dim), begin, 1, length}, false, out[static_cast<size_t>(i)]));
   }
   return Status();
 }
@@ -39,7 +40,9 @@ Status aten::split_with_sizes_copy_out(KernelContext&, const Tensor& self, IntLi
   if (out.size != split_sizes.size) return Refuse(kWrongCount);
   int64_t begin = 0;
   for (int64_t length : split_sizes) {
-    if (length < 0 || length > self.sizes[dim] - begin) return Refuse("the split sizes do not add up to the size of the dimension");
+    if (length < 0 || length > self.sizes[dim] - begin) {
+      return Refuse("the split sizes do not add up to the size of the dimension");
+    }
     begin += length;
   }
   if (begin != self.sizes[dim]) return Refuse("the split sizes do not add up to the size of the dimension");

@@ -7,8 +7,8 @@
 
 namespace cortex_m::portable {
 
-// Operand 0 of `loops` is `out`, operand 1 is `in`; both point at the element of the first turn. Types that Check() takes;
-// conversions as in convert.h. Moves bytes, of any type, if the two types are the same.
+// Operand 0 of `loops` is `out`, operand 1 is `in`; both point at the element of the first turn. Types that Check()
+// takes; conversions as in convert.h. Moves bytes, of any type, if the two types are the same.
 void ConvertStrided(const Loops& loops, void* out, ScalarType out_type, const void* in, ScalarType in_type);
 
 }  // namespace cortex_m::portable

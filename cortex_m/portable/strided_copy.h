@@ -9,7 +9,8 @@
 
 namespace cortex_m::portable {
 
-// Operand 0 of `loops` is `out`, operand 1 is `in`; both point at the element of the first turn. Sizes: 1, 2, 4 or 8 bytes.
+// Operand 0 of `loops` is `out`, operand 1 is `in`; both point at the element of the first turn. Sizes: 1, 2, 4 or 8
+// bytes.
 void CopyStrided(const Loops& loops, void* out, const void* in, size_t element_size);
 
 // The element at `offset` (in elements, may be negative).

@@ -44,7 +44,8 @@ Status CheckDtype(const std::optional<ScalarType>& dtype, const Tensor& out) {
   return Status();
 }
 
-Status Product(const Tensor& self, uint32_t reduced, bool keepdim, const std::optional<ScalarType>& dtype, Tensor& out) {
+Status Product(const Tensor& self, uint32_t reduced, bool keepdim, const std::optional<ScalarType>& dtype,
+               Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckDtype(dtype, out));
   Reduction reduction;
   CORTEX_M_RETURN_IF_ERROR(reduction.Init(self, reduced, keepdim, out));
@@ -56,7 +57,8 @@ Status Product(const Tensor& self, uint32_t reduced, bool keepdim, const std::op
   return Status();
 }
 
-Status MeanOf(const Tensor& self, const IntList* dim, bool keepdim, const std::optional<ScalarType>& dtype, Tensor& out) {
+Status MeanOf(const Tensor& self, const IntList* dim, bool keepdim, const std::optional<ScalarType>& dtype,
+              Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckDtype(dtype, out));
   if (!IsFloat(out.dtype)) return Refuse("a mean is float32");
   uint32_t reduced;
@@ -69,8 +71,8 @@ Status MeanOf(const Tensor& self, const IntList* dim, bool keepdim, const std::o
 
 }  // namespace
 
-Status aten::sum_IntList_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim, std::optional<ScalarType> dtype,
-                             Tensor& out) {
+Status aten::sum_IntList_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim,
+                             std::optional<ScalarType> dtype, Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckDtype(dtype, out));
   uint32_t reduced;
   CORTEX_M_RETURN_IF_ERROR(ReducedDims(dim, self.rank, true, reduced));
@@ -84,16 +86,16 @@ Status aten::sum_IntList_out(KernelContext&, const Tensor& self, const IntList* 
   return Status();
 }
 
-Status aten::mean_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim, std::optional<ScalarType> dtype,
-                      Tensor& out) {
+Status aten::mean_out(KernelContext&, const Tensor& self, const IntList* dim, bool keepdim,
+                      std::optional<ScalarType> dtype, Tensor& out) {
   return MeanOf(self, dim, keepdim, dtype, out);
 }
 Status aten::mean_dtype_out(KernelContext&, const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
   return MeanOf(self, nullptr, false, dtype, out);
 }
 
-Status aten::prod_int_out(KernelContext&, const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype,
-                          Tensor& out) {
+Status aten::prod_int_out(KernelContext&, const Tensor& self, int64_t dim, bool keepdim,
+                          std::optional<ScalarType> dtype, Tensor& out) {
   if (!NormalizeDim(dim, self.rank)) return Refuse(kDimOutOfRange);
   return Product(self, 1u << dim, keepdim, dtype, out);
 }

@@ -29,8 +29,10 @@ Status Triangle(const Tensor& self, int64_t diagonal, bool lower, Tensor& out) {
     for (int i = 0; i < row_dim; ++i) loops.Add(self.sizes[i], {out_strides[i], keep ? self_strides[i] : 0});
     loops.Add(static_cast<int32_t>(end - begin), {out_strides[column_dim], keep ? self_strides[column_dim] : 0});
     if (loops.empty()) return;
-    const ptrdiff_t to = static_cast<ptrdiff_t>(row) * out_strides[row_dim] + static_cast<ptrdiff_t>(begin) * out_strides[column_dim];
-    const ptrdiff_t from = static_cast<ptrdiff_t>(row) * self_strides[row_dim] + static_cast<ptrdiff_t>(begin) * self_strides[column_dim];
+    const ptrdiff_t to =
+        static_cast<ptrdiff_t>(row) * out_strides[row_dim] + static_cast<ptrdiff_t>(begin) * out_strides[column_dim];
+    const ptrdiff_t from =
+        static_cast<ptrdiff_t>(row) * self_strides[row_dim] + static_cast<ptrdiff_t>(begin) * self_strides[column_dim];
     CopyStrided(loops, At(out.data, to, element_size), keep ? At(self.data, from, element_size) : &kZero, element_size);
   };
   if (diagonal > columns) diagonal = columns;
@@ -46,7 +48,11 @@ Status Triangle(const Tensor& self, int64_t diagonal, bool lower, Tensor& out) {
 
 }  // namespace
 
-Status aten::tril_out(KernelContext&, const Tensor& self, int64_t diagonal, Tensor& out) { return Triangle(self, diagonal, true, out); }
-Status aten::triu_out(KernelContext&, const Tensor& self, int64_t diagonal, Tensor& out) { return Triangle(self, diagonal, false, out); }
+Status aten::tril_out(KernelContext&, const Tensor& self, int64_t diagonal, Tensor& out) {
+  return Triangle(self, diagonal, true, out);
+}
+Status aten::triu_out(KernelContext&, const Tensor& self, int64_t diagonal, Tensor& out) {
+  return Triangle(self, diagonal, false, out);
+}
 
 }  // namespace cortex_m

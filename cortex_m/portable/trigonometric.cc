@@ -11,7 +11,9 @@ namespace {
 
 struct AngleOf {
   template <typename T>
-  static T Of(T y, T x) { return static_cast<T>(Atan2(static_cast<double>(y), static_cast<double>(x))); }
+  static T Of(T y, T x) {
+    return static_cast<T>(Atan2(static_cast<double>(y), static_cast<double>(x)));
+  }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Functions of one float32; integers are converted first. Results are nearest float32s (math.h) or, where math.h is not needed,
-// what IEEE 754 says.
+// Functions of one float32; integers are converted first. Results are nearest float32s (math.h) or, where math.h is not
+// needed, what IEEE 754 says.
 #ifndef CORTEX_M_PORTABLE_UNARY_FLOAT_H_
 #define CORTEX_M_PORTABLE_UNARY_FLOAT_H_
 
@@ -11,7 +11,9 @@ namespace cortex_m::portable {
 template <double (*kFunction)(double)>
 struct OfDouble {
   template <typename T>
-  static T Of(T x) { return static_cast<T>(kFunction(static_cast<double>(x))); }
+  static T Of(T x) {
+    return static_cast<T>(kFunction(static_cast<double>(x)));
+  }
 };
 
 // Integers and bool are promoted to float32.

@@ -28,7 +28,8 @@ Blend BlendAt(int32_t position, float step, bool align_corners, int32_t size) {
   return {low, low < size - 1 ? low + 1 : low, 1 - weight, weight};
 }
 
-float StepOf(const Tensor& input, std::optional<Span<const double>> scale_factors, const Tensor& out, int i, bool align_corners) {
+float StepOf(const Tensor& input, std::optional<Span<const double>> scale_factors, const Tensor& out, int i,
+             bool align_corners) {
   if (!align_corners) return ResizeStep(input, scale_factors, out, i);
   if (out.sizes[2 + i] <= 1) return 0;
   return static_cast<float>(input.sizes[2 + i] - 1) / static_cast<float>(out.sizes[2 + i] - 1);
@@ -36,8 +37,9 @@ float StepOf(const Tensor& input, std::optional<Span<const double>> scale_factor
 
 }  // namespace
 
-Status aten::upsample_bilinear2d_vec_out(KernelContext&, const Tensor& input, const IntList* output_size, bool align_corners,
-                                         std::optional<Span<const double>> scale_factors, Tensor& out) {
+Status aten::upsample_bilinear2d_vec_out(KernelContext&, const Tensor& input, const IntList* output_size,
+                                         bool align_corners, std::optional<Span<const double>> scale_factors,
+                                         Tensor& out) {
   CORTEX_M_RETURN_IF_ERROR(CheckAll({&input, &out}));
   if (!IsFloat(input.dtype) || !IsFloat(out.dtype)) return Refuse("bilinear upsampling is of float32 only");
   CORTEX_M_RETURN_IF_ERROR(CheckResize(input, output_size, scale_factors, out));
@@ -54,9 +56,11 @@ Status aten::upsample_bilinear2d_vec_out(KernelContext&, const Tensor& input, co
       for (int32_t n = 0; n < to.n; ++n) {
         for (int32_t c = 0; c < to.c; ++c) {
           const auto row = [&](int32_t at) {
-            return columns.low_weight * in[from.At(n, c, at, columns.low)] + columns.high_weight * in[from.At(n, c, at, columns.high)];
+            return columns.low_weight * in[from.At(n, c, at, columns.low)] +
+                   columns.high_weight * in[from.At(n, c, at, columns.high)];
           };
-          out.mutable_as<float>()[to.At(n, c, y, x)] = rows.low_weight * row(rows.low) + rows.high_weight * row(rows.high);
+          out.mutable_as<float>()[to.At(n, c, y, x)] =
+              rows.low_weight * row(rows.low) + rows.high_weight * row(rows.high);
         }
       }
     }

@@ -1,6 +1,7 @@
 // upsample_nearest2d: each output pixel is the input pixel at floor(position / scale), of any element type.
 //
-// As PyTorch, the position is computed in float32 from 1 / scale_factor where that is given, else from the ratio of the sizes.
+// As PyTorch, the position is computed in float32 from 1 / scale_factor where that is given, else from the ratio of the
+// sizes.
 
 #include "cortex_m/portable/check.h"
 #include "cortex_m/portable/declarations.h"

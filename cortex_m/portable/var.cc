@@ -17,7 +17,8 @@ class SquaredDistances : public KahanSum {
   float from_;
 };
 
-Status Variance(const Tensor& self, const IntList* dim, double correction, bool keepdim, Tensor& out, Tensor* mean_out) {
+Status Variance(const Tensor& self, const IntList* dim, double correction, bool keepdim, Tensor& out,
+                Tensor* mean_out) {
   if (!IsFloat(self.dtype) || !IsFloat(out.dtype)) return Refuse("a variance is of float32, and float32");
   uint32_t reduced;
   CORTEX_M_RETURN_IF_ERROR(ReducedDims(dim, self.rank, true, reduced));
@@ -44,19 +45,21 @@ Status Variance(const Tensor& self, const IntList* dim, double correction, bool 
   return Status();
 }
 
-double CorrectionOf(const std::optional<Scalar>& correction) { return correction.has_value() ? correction->ToDouble() : 1; }
+double CorrectionOf(const std::optional<Scalar>& correction) {
+  return correction.has_value() ? correction->ToDouble() : 1;
+}
 
 }  // namespace
 
 Status aten::var_out(KernelContext&, const Tensor& self, const IntList* dim, bool unbiased, bool keepdim, Tensor& out) {
   return Variance(self, dim, unbiased ? 1 : 0, keepdim, out, nullptr);
 }
-Status aten::var_correction_out(KernelContext&, const Tensor& self, const IntList* dim, std::optional<Scalar> correction,
-                                bool keepdim, Tensor& out) {
+Status aten::var_correction_out(KernelContext&, const Tensor& self, const IntList* dim,
+                                std::optional<Scalar> correction, bool keepdim, Tensor& out) {
   return Variance(self, dim, CorrectionOf(correction), keepdim, out, nullptr);
 }
-Status aten::var_mean_correction_out(KernelContext&, const Tensor& self, const IntList* dim, std::optional<Scalar> correction,
-                                     bool keepdim, Tensor& out0, Tensor& out1) {
+Status aten::var_mean_correction_out(KernelContext&, const Tensor& self, const IntList* dim,
+                                     std::optional<Scalar> correction, bool keepdim, Tensor& out0, Tensor& out1) {
   return Variance(self, dim, CorrectionOf(correction), keepdim, out0, &out1);
 }
 

@@ -83,7 +83,9 @@ Status Squeeze(const Tensor& self, uint32_t removed, Tensor& out) {
 
 }  // namespace
 
-Status aten::view_copy_out(KernelContext&, const Tensor& self, IntList size, Tensor& out) { return View(self, size, out); }
+Status aten::view_copy_out(KernelContext&, const Tensor& self, IntList size, Tensor& out) {
+  return View(self, size, out);
+}
 Status aten::_unsafe_view_out(KernelContext&, const Tensor& self, IntList size, Tensor& out) {
   return View(self, size, out);
 }

@@ -49,8 +49,8 @@ struct Pair {
   int32_t h, w;
 };
 
-// From a list with an entry for each spatial dimension, or one for all; `otherwise` for an empty list. False if an entry is
-// below `least` or absurdly large.
+// From a list with an entry for each spatial dimension, or one for all; `otherwise` for an empty list. False if an
+// entry is below `least` or absurdly large.
 inline bool PairOf(IntList list, int spatial, int64_t least, Pair otherwise, int32_t missing, Pair& pair) {
   if (list.size == 0) {
     pair = otherwise;
@@ -66,8 +66,10 @@ inline bool PairOf(IntList list, int spatial, int64_t least, Pair otherwise, int
   return true;
 }
 
-// Windows along one dimension, as PyTorch counts them: with ceil_mode the last may go beyond the padding, but must begin before it.
-inline int64_t WindowCount(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+// Windows along one dimension, as PyTorch counts them: with ceil_mode the last may go beyond the padding, but must
+// begin before it.
+inline int64_t WindowCount(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                           bool ceil_mode) {
   const int64_t span = size + 2 * padding - dilation * (kernel - 1) - 1;
   if (span < 0 && !(ceil_mode && span + stride - 1 >= 0)) return 0;
   int64_t count = (span + (ceil_mode ? stride - 1 : 0)) / stride + 1;
