@@ -13,6 +13,8 @@ arm_cmsis_nn_status arm_avgpool_s8(const cmsis_nn_context *ctx, const cmsis_nn_p
   }
 #if CORTEX_M_NN_MVE
   cortex_m_nn_avgpool_mve(&call);
+#elif CORTEX_M_NN_DSP
+  cortex_m_nn_avgpool_dsp(&call);
 #else
   cortex_m_nn_avgpool_scalar(&call);
 #endif

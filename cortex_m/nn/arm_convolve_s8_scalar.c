@@ -1,6 +1,7 @@
 // Convolution without special instructions: columns of 32-bit values of four pixels that are neighbours in memory, so that
 // one LDM loads them, and each weight serves four multiplications.
 #include "convolve_fours.h"
+#include "isa.h"
 
 static uint32_t *widen(const int8_t *from, int32_t count, int32_t offset, uint32_t *to) {
   int32_t left = count;
@@ -23,7 +24,7 @@ static uint32_t *clear(int32_t count, uint32_t *to) {
   return to;
 }
 
-#if defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__)
+#if CORTEX_M_NN_THUMB2
 
 #define STEP(address)                   \
   "ldrsb r9, " address "\n\t"           \

@@ -61,6 +61,13 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
 #else
   (void)ctx;
 #endif
+#if CORTEX_M_NN_THUMB2
+  if (dw_conv_params->ch_mult == 1 && output_dims->c >= 4 &&
+      filter_dims->h * filter_dims->w <= CORTEX_M_NN_DEPTHWISE_FOURS_MAX_TAPS) {
+    cortex_m_nn_depthwise_conv_fours(&call);
+    return ARM_CMSIS_NN_SUCCESS;
+  }
+#endif
   cortex_m_nn_depthwise_conv_scalar(&call);
   return ARM_CMSIS_NN_SUCCESS;
 }

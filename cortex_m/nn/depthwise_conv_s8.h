@@ -20,6 +20,9 @@ typedef struct {
 } cortex_m_nn_depthwise_call;
 
 void cortex_m_nn_depthwise_conv_scalar(const cortex_m_nn_depthwise_call *call);
+// Where CORTEX_M_NN_THUMB2 is 1: depth multiplier 1, at least four channels, no more taps than these.
+#define CORTEX_M_NN_DEPTHWISE_FOURS_MAX_TAPS 25
+void cortex_m_nn_depthwise_conv_fours(const cortex_m_nn_depthwise_call *call);
 // Depth multiplier 1. `patches`: where dispatch.c says so, with its scratch, aligned to 4 bytes.
 void cortex_m_nn_depthwise_conv_patches_mve(const cortex_m_nn_depthwise_call *call, void *scratch);
 void cortex_m_nn_depthwise_conv_lanes_mve(const cortex_m_nn_depthwise_call *call);

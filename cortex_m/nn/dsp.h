@@ -55,6 +55,19 @@ static inline __attribute__((always_inline)) int32_t cortex_m_nn_smlatt(uint32_t
   return result;
 }
 
+// The greater, or the smaller, of each two int8.
+static inline __attribute__((always_inline)) uint32_t cortex_m_nn_max_4(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__("ssub8 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(result) : "r"(a), "r"(b) : "cc");
+  return result;
+}
+
+static inline __attribute__((always_inline)) uint32_t cortex_m_nn_min_4(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__("ssub8 %0, %1, %2\n\tsel %0, %2, %1" : "=&r"(result) : "r"(a), "r"(b) : "cc");
+  return result;
+}
+
 #endif  // DSP
 
 #endif  // CORTEX_M_NN_DSP_H_

@@ -36,6 +36,12 @@ arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connecte
 #if CORTEX_M_NN_MVE
   cortex_m_nn_fully_connected_mve(call);
 #else
+#if CORTEX_M_NN_THUMB2
+  if (call->output_dims->c >= 4) {
+    cortex_m_nn_fully_connected_thumb2(call);
+    return ARM_CMSIS_NN_SUCCESS;
+  }
+#endif
   cortex_m_nn_fully_connected_scalar(call);
 #endif
   return ARM_CMSIS_NN_SUCCESS;

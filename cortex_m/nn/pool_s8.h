@@ -20,6 +20,7 @@ typedef struct {
 bool cortex_m_nn_pool_call_is_valid(const cortex_m_nn_pool_call *call);
 
 void cortex_m_nn_avgpool_scalar(const cortex_m_nn_pool_call *call);
+void cortex_m_nn_avgpool_dsp(const cortex_m_nn_pool_call *call);
 void cortex_m_nn_avgpool_mve(const cortex_m_nn_pool_call *call);
 void cortex_m_nn_max_pool_scalar(const cortex_m_nn_pool_call *call);
 void cortex_m_nn_max_pool_mve(const cortex_m_nn_pool_call *call);

@@ -69,17 +69,23 @@ typedef struct {
   int32_t added;  // half of the unit, and the offset, before the shift
 } cortex_m_nn_quick_params;
 
+static inline bool cortex_m_nn_quick_biases_are_valid(const int32_t *bias, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (bias[i] > CORTEX_M_NN_QUICK_MAX_BIAS || bias[i] < -CORTEX_M_NN_QUICK_MAX_BIAS) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // bias may be null.
 static inline bool cortex_m_nn_quick_params_are_valid(const int32_t *shifts, const int32_t *bias, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     if (shifts[i] < CORTEX_M_NN_QUICK_MIN_SHIFT || shifts[i] >= 0) {
       return false;
     }
-    if (bias != 0 && (bias[i] > CORTEX_M_NN_QUICK_MAX_BIAS || bias[i] < -CORTEX_M_NN_QUICK_MAX_BIAS)) {
-      return false;
-    }
   }
-  return true;
+  return bias == 0 || cortex_m_nn_quick_biases_are_valid(bias, count);
 }
 
 static inline cortex_m_nn_quick_params cortex_m_nn_quick_params_of(int32_t multiplier, int32_t shift, int32_t offset) {
@@ -97,14 +103,14 @@ static inline int32_t cortex_m_nn_clamp_to_s8(int32_t value) {
 #endif
 }
 
-// 2 * a * b / 2^32, halves up, for |a| < 2^30.
+// a * b / 2^32, halves up.
 static inline int32_t cortex_m_nn_quick_high_mult(int32_t a, int32_t b) {
 #if defined(__ARM_FEATURE_DSP)
   int32_t result;
-  __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a * 2), "r"(b));
+  __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
   return result;
 #else
-  const int64_t product = (int64_t)(a * 2) * b;
+  const int64_t product = (int64_t)a * b;
   return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
 #endif
 }
@@ -112,7 +118,7 @@ static inline int32_t cortex_m_nn_quick_high_mult(int32_t a, int32_t b) {
 // `full`: min is -128 and max is 127.
 static inline int8_t cortex_m_nn_quick_requantize_to_s8(int32_t accumulator, const cortex_m_nn_quick_params *params,
                                                         int32_t min, int32_t max, bool full) {
-  const int32_t scaled = cortex_m_nn_quick_high_mult(accumulator, params->multiplier);
+  const int32_t scaled = cortex_m_nn_quick_high_mult(accumulator * 2, params->multiplier);
   const int32_t value = (scaled + (scaled >> 31) + params->added) >> params->right;
   return (int8_t)(full ? cortex_m_nn_clamp_to_s8(value) : cortex_m_nn_clamp(value, min, max));
 }

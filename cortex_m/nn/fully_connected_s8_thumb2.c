@@ -1,0 +1,221 @@
+// Fully connected layer for Armv7-M and the DSP extension: a row of the input is widened once, on the stack and in pieces, and
+// multiplied with four rows of weights at a time. With the DSP extension two products an instruction, else one.
+#include <stddef.h>
+
+#include "dsp.h"
+#include "fully_connected_s8.h"
+#include "isa.h"
+#include "requantize.h"
+
+#if CORTEX_M_NN_THUMB2
+
+// Values, a multiple of 4: 2 KiB or 3 KiB.
+enum { kPiece = CORTEX_M_NN_DSP ? 1024 : 768 };
+
+typedef struct {
+  int32_t acc[4];
+} sums;
+
+#if CORTEX_M_NN_DSP
+
+typedef struct {
+  uint32_t values[kPiece / 2];  // in fours: the first and the third, the second and the fourth
+} piece;
+
+static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
+  const uint32_t offsets = ((uint32_t)offset & 0xFFFF) * 0x10001u;
+  uint32_t *to = p->values;
+  for (int32_t i = count / 4; i > 0; --i, x += 4, to += 2) {
+    const uint32_t values = cortex_m_nn_load_4(x);
+    to[0] = cortex_m_nn_even_bytes_plus(values, offsets);
+    to[1] = cortex_m_nn_odd_bytes_plus(values, offsets);
+  }
+}
+
+#define ROW(load, acc)                     \
+  "ldr %[v], " load "\n\t"                 \
+  "sxtb16 %[u], %[v]\n\t"                  \
+  "sxtb16 %[v], %[v], ror #8\n\t"          \
+  "smlad %[" acc "], %[u], %[k], %[" acc "]\n\t" \
+  "smlad %[" acc "], %[v], %[h], %[" acc "]\n\t"
+#define FOUR                               \
+  "ldrd %[k], %[h], [%[x]], #8\n\t"        \
+  ROW("[%[w0], %[row]]", "b")              \
+  ROW("[%[w0]], #4", "a")                  \
+  ROW("[%[w2], %[row]]", "d")              \
+  ROW("[%[w2]], #4", "c")
+
+// count > 0, a multiple of 4.
+static inline __attribute__((always_inline)) sums multiply(sums s, const int8_t *w, int32_t row, const piece *p,
+                                                           int32_t count) {
+  int32_t a = s.acc[0], b = s.acc[1], c = s.acc[2], d = s.acc[3];
+  const int8_t *w0 = w, *w2 = w + 2 * row;
+  const uint32_t *x = p->values;
+  uint32_t k, h, u, v;
+  if (count % 8 != 0) {
+    __asm__ volatile(FOUR
+                     : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [x] "+r"(x), [w0] "+r"(w0), [w2] "+r"(w2),
+                       [k] "=&r"(k), [h] "=&r"(h), [u] "=&r"(u), [v] "=&r"(v)
+                     : [row] "r"(row)
+                     : "memory");
+  }
+  const uint32_t *end = p->values + count / 2;
+  if (x != end) {
+    __asm__ volatile("1:\n\t" FOUR FOUR
+                     "cmp %[x], %[end]\n\t"
+                     "bne 1b"
+                     : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [x] "+r"(x), [w0] "+r"(w0), [w2] "+r"(w2),
+                       [k] "=&r"(k), [h] "=&r"(h), [u] "=&r"(u), [v] "=&r"(v)
+                     : [row] "r"(row), [end] "r"(end)
+                     : "cc", "memory");
+  }
+  const sums result = {{a, b, c, d}};
+  return result;
+}
+
+#else
+
+typedef struct {
+  int32_t values[kPiece];
+} piece;
+
+static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
+  for (int32_t i = 0; i < count; ++i) {
+    p->values[i] = x[i] + offset;
+  }
+}
+
+#define ROW(load, acc, value)  \
+  "ldrsb %[v], " load "\n\t"   \
+  "mla %[" acc "], %[v], " value ", %[" acc "]\n\t"
+#define TWO                                              \
+  "ldrd %[k], %[h], [%[x]], #8\n\t"                      \
+  ROW("[%[w0], %[row]]", "b", "%[k]")                    \
+  ROW("[%[w0]], #1", "a", "%[k]")                        \
+  ROW("[%[w2], %[row]]", "d", "%[k]")                    \
+  ROW("[%[w2]], #1", "c", "%[k]")                        \
+  ROW("[%[w0], %[row]]", "b", "%[h]")                    \
+  ROW("[%[w0]], #1", "a", "%[h]")                        \
+  ROW("[%[w2], %[row]]", "d", "%[h]")                    \
+  ROW("[%[w2]], #1", "c", "%[h]")
+
+// count > 0, a multiple of 4.
+static inline __attribute__((always_inline)) sums multiply(sums s, const int8_t *w, int32_t row, const piece *p,
+                                                           int32_t count) {
+  int32_t a = s.acc[0], b = s.acc[1], c = s.acc[2], d = s.acc[3];
+  const int8_t *w0 = w, *w2 = w + 2 * row;
+  const int32_t *x = p->values;
+  const int32_t *end = x + count;
+  int32_t k, h, v;
+  if (count % 8 != 0) {
+    __asm__ volatile(TWO TWO
+                     : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [x] "+r"(x), [w0] "+r"(w0), [w2] "+r"(w2),
+                       [k] "=&r"(k), [h] "=&r"(h), [v] "=&r"(v)
+                     : [row] "r"(row)
+                     : "memory");
+  }
+  if (x != end) {
+    __asm__ volatile("1:\n\t" TWO TWO TWO TWO
+                     "cmp %[x], %[end]\n\t"
+                     "bne 1b"
+                     : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [x] "+r"(x), [w0] "+r"(w0), [w2] "+r"(w2),
+                       [k] "=&r"(k), [h] "=&r"(h), [v] "=&r"(v)
+                     : [row] "r"(row), [end] "r"(end)
+                     : "cc", "memory");
+  }
+  const sums result = {{a, b, c, d}};
+  return result;
+}
+
+#endif  // CORTEX_M_NN_DSP
+
+// The same where the row is longer than a piece, which then is widened for each four outputs anew.
+static __attribute__((noinline)) sums multiply_pieces(sums s, const int8_t *w, int32_t row, const int8_t *x,
+                                                      int32_t count, int32_t offset, piece *p) {
+  for (int32_t done = 0; done < count; done += kPiece) {
+    const int32_t part = count - done < kPiece ? count - done : kPiece;
+    widen(x + done, part, offset, p);
+    s = multiply(s, w + done, row, p, part);
+  }
+  return s;
+}
+
+// sum(x + input_offset) * filter_offset, which every output of the row has in common.
+static int32_t filter_offset_term(const cortex_m_nn_fully_connected_call *call, const int8_t *x, int32_t depth) {
+  if (call->params->filter_offset == 0) {
+    return 0;
+  }
+  int32_t sum = 0;
+  for (int32_t i = 0; i < depth; ++i) {
+    sum = cortex_m_nn_wrapping_add(sum, x[i] + call->params->input_offset);
+  }
+  return cortex_m_nn_wrapping_mul(sum, call->params->filter_offset);
+}
+
+void cortex_m_nn_fully_connected_thumb2(const cortex_m_nn_fully_connected_call *call) {
+  const cmsis_nn_fc_params *params = call->params;
+  const int32_t depth = call->filter_dims->n;
+  const int32_t channels = call->output_dims->c;
+  const int32_t fours = depth / 4 * 4;
+  const int32_t offset = params->input_offset;
+  const bool full = params->activation.min == -128 && params->activation.max == 127;
+  // A filter offset doubles the products.
+  const bool quick = depth <= CORTEX_M_NN_QUICK_MAX_DEPTH / 2 &&
+                     cortex_m_nn_quick_params_are_valid(call->shift, NULL, call->quant_step == 0 ? 1 : channels) &&
+                     (call->bias == NULL || cortex_m_nn_quick_biases_are_valid(call->bias, channels));
+  const bool per_tensor = call->quant_step == 0;
+  const cortex_m_nn_quick_params q =
+      cortex_m_nn_quick_params_of(call->multiplier[0], call->shift[0], params->output_offset);
+  const int32_t min = params->activation.min, max = params->activation.max;
+  const int32_t *bias = call->bias;
+  piece p;
+  for (int32_t row = 0; row < call->input_dims->n; ++row) {
+    const int8_t *x = call->input + row * depth;
+    int8_t *out = call->output + row * channels;
+    const int32_t common = filter_offset_term(call, x, depth);
+    if (fours > 0 && fours <= kPiece) {
+      widen(x, fours, offset, &p);
+    }
+    for (int32_t i = 0; i < channels; i += 4) {
+      const int32_t first = i < channels - 4 ? i : channels - 4;  // the last four may be computed again in part
+      const int8_t *w = call->filter + first * depth;
+      sums s = {{common, common, common, common}};
+      if (bias != NULL) {
+        s.acc[0] = cortex_m_nn_wrapping_add(common, bias[first]);
+        s.acc[1] = cortex_m_nn_wrapping_add(common, bias[first + 1]);
+        s.acc[2] = cortex_m_nn_wrapping_add(common, bias[first + 2]);
+        s.acc[3] = cortex_m_nn_wrapping_add(common, bias[first + 3]);
+      }
+      if (fours <= kPiece) {
+        s = fours > 0 ? multiply(s, w, depth, &p, fours) : s;
+      } else {
+        s = multiply_pieces(s, w, depth, x, fours, offset, &p);
+      }
+      for (int32_t k = fours; k < depth; ++k) {
+        for (int32_t lane = 0; lane < 4; ++lane) {
+          s.acc[lane] = cortex_m_nn_wrapping_add(s.acc[lane], (x[k] + offset) * w[lane * depth + k]);
+        }
+      }
+      if (quick && per_tensor) {
+        out[first] = cortex_m_nn_quick_requantize_to_s8(s.acc[0], &q, min, max, full);
+        out[first + 1] = cortex_m_nn_quick_requantize_to_s8(s.acc[1], &q, min, max, full);
+        out[first + 2] = cortex_m_nn_quick_requantize_to_s8(s.acc[2], &q, min, max, full);
+        out[first + 3] = cortex_m_nn_quick_requantize_to_s8(s.acc[3], &q, min, max, full);
+        continue;
+      }
+      for (int32_t lane = 0; lane < 4; ++lane) {
+        const int32_t index = (first + lane) * call->quant_step;
+        const int32_t multiplier = call->multiplier[index], shift = call->shift[index];
+        if (quick) {
+          const cortex_m_nn_quick_params own = cortex_m_nn_quick_params_of(multiplier, shift, params->output_offset);
+          out[first + lane] = cortex_m_nn_quick_requantize_to_s8(s.acc[lane], &own, min, max, full);
+        } else {
+          out[first + lane] =
+              cortex_m_nn_requantize_to_s8(s.acc[lane], multiplier, shift, params->output_offset, min, max);
+        }
+      }
+    }
+  }
+}
+
+#endif  // Thumb-2
