@@ -1,8 +1,8 @@
 """MobileNetV2 with its ImageNet weights: the int8 model against the float one on photos.
 
 Calibrated on eleven of scikit-image's photos; the twelfth, chelsea, is never seen before. SQNR is that of the logits.
-Measured when written: mean 21.1 dB, smallest 16.3 dB (horse), chelsea 20.1 dB, top-1 equal on all twelve. The floors leave
-room for the last bits of float convolutions, which differ between machines.
+Measured when written: mean 21.5 dB, smallest 17.1 dB (clock_motion), chelsea 19.3 dB, top-1 equal on all twelve. The
+floors leave room for the last bits of float convolutions, which differ between machines.
 """
 
 import pytest
@@ -36,7 +36,7 @@ def test_top1_agrees_on_every_photo(results):
 def test_unseen_cat_is_an_egyptian_cat(results):
     expected, actual = results[UNSEEN]
     assert actual.argmax() == 285
-    assert sqnr_db(expected, actual) > 18.0
+    assert sqnr_db(expected, actual) > 17.0
 
 
 def test_mean_sqnr_is_at_least_20_db(results):

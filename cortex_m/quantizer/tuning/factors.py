@@ -6,7 +6,7 @@ With factors s[c], the noise that reaches the readers of a group, layers with we
     weights       sum over outputs o:  step_o^2 * sum_c (s[c] x[c])^2,         step_o = max_c |W[o, c] / s[c]| / 127
 
 Larger factors for narrow channels use the steps of the tensor better, but leave the readers' weights with a wider
-spread. The sum is minimized over log s by gradient descent (both parts are cheap: only per-channel statistics enter).
+spread. The sum is minimized over log s by gradient descent: cheap, as only per-channel statistics enter.
 
 A channel may also change its sign where nothing clamps the group: if every channel's longer tail points up, the range
 of the tensor is little more than one tail. A clamp from 0 to b demands s > 0, and as it commutes with s only while no
@@ -29,7 +29,7 @@ CLAMP_MARGIN = 1.25
 # Part of the weights' noise that compensated rounding (`rounding`) leaves: 6 dB less than rounding to nearest.
 WEIGHT_NOISE_LEFT = 0.25
 
-_STEPS = 200
+_STEPS = 120
 _FIRST_RATE, _LAST_RATE = 0.1, 0.002
 
 
@@ -67,27 +67,27 @@ def channel_factors(
     low = torch.stack([tensor.low for tensor in tensors]).clamp(max=0)
     high = torch.stack([tensor.high for tensor in tensors]).clamp(min=0)
     sign = torch.ones_like(low[0])
-    smallest, largest = -torch.inf, torch.tensor(torch.inf)
-    if group.clamps:
-        for clamp, bound in group.clamps:
-            if bound < torch.inf:
-                smallest = 0.0
-                room = bound / (CLAMP_MARGIN * statistics[clamp].high.clamp(min=1e-12))
-                largest = torch.minimum(largest, room.clamp(min=1).log())
-    else:
+    smallest, largest = torch.full_like(sign, -torch.inf), torch.full_like(sign, torch.inf)
+    for clamp, bound in group.clamps:
+        if bound < torch.inf:
+            room = bound / (CLAMP_MARGIN * statistics[clamp].high.clamp(min=1e-12))
+            smallest, largest = torch.zeros_like(sign), torch.minimum(largest, room.clamp(min=1).log())
+    if not group.clamps:
         sign = torch.where(high.amax(0) + low.amin(0) < 0, -1.0, 1.0)
         low, high = torch.where(sign < 0, -high, low), torch.where(sign < 0, -low, high)
+    dead = (high.amax(0) == 0) & (low.amin(0) == 0)
+    smallest[dead], largest[dead] = 0.0, 0.0
 
-    importance = sum(_importance(model, reader, groups) for reader in group.readers)
     spreads = []
     for reader in group.readers:
         weight, source = weight_of(model, reader), observed(model, reader.args[0])
         # A depthwise layer has one input a channel: its weight's step follows the factor.
         if weight.shape[2] > 1 and source in statistics:
-            spreads.append((weight.abs().amax(3), statistics[source].square * weight.shape[3]))
-    alive = torch.maximum(high.amax(0), -low.amin(0)) > 0
-    logs = _minimize(low, high, importance, spreads, smallest, largest, alive)
-    return torch.where(alive, logs.exp() * sign, torch.ones_like(sign))
+            square = statistics[source].square * weight.shape[3]
+            spreads.append((weight.abs().amax(3), square.view(weight.shape[0], weight.shape[2])))
+    importance = sum(_importance(model, reader, groups) for reader in group.readers)
+    logs = _minimize(_Noise(low, high, importance, spreads), smallest, largest)
+    return torch.where(dead, 1.0, logs.exp() * sign)
 
 
 def _importance(model: GraphModule, reader: Node, groups: list[Group]) -> torch.Tensor:
@@ -105,26 +105,56 @@ def _importance(model: GraphModule, reader: Node, groups: list[Group]) -> torch.
     return power.sum(1).reshape(-1)
 
 
-def _minimize(low, high, importance, spreads, smallest, largest, alive) -> torch.Tensor:
-    """log s[c] by gradient descent on the logarithm of the noise."""
-    logs = torch.zeros_like(importance, requires_grad=True)
-    optimizer = torch.optim.Adam([logs], lr=_FIRST_RATE)
+@dataclass
+class _Noise:
+    """The sum that is minimized, and its gradient, as functions of log s.
 
-    def bounded() -> torch.Tensor:
-        return torch.where(alive, torch.minimum(logs.clamp(min=smallest), largest), 0.0)
+    Attributes:
+        low, high: [tensors, channels].
+        importance: [channels].
+        spreads: for each dense reader, largest absolute weights [groups, outputs, inputs] and the inputs' mean
+            squares, taps included, [groups, inputs].
+    """
 
-    with torch.enable_grad():
-        for step in range(_STEPS):
-            optimizer.param_groups[0]["lr"] = _FIRST_RATE * (1 - step / _STEPS) + _LAST_RATE
-            scale = bounded().exp()
-            steps = ((scale * high).amax(1) - (scale * low).amin(1)) / 255
-            noise = steps.square().sum() * (importance / scale.square()).sum()
-            for spread, square in spreads:
-                by_group = scale.view(spread.shape[0], 1, spread.shape[2])
-                weight_steps = (spread / by_group).amax(2) / 127
-                signal = (by_group.square() * square.view(by_group.shape)).sum(2)
-                noise = noise + WEIGHT_NOISE_LEFT * (weight_steps.square() * signal).sum()
-            optimizer.zero_grad()
-            (noise + 1e-30).log().backward()
-            optimizer.step()
-        return bounded().detach()
+    low: torch.Tensor
+    high: torch.Tensor
+    importance: torch.Tensor
+    spreads: list[tuple[torch.Tensor, torch.Tensor]]
+
+    def value_and_gradient(self, logs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scale = logs.exp()
+        top, top_at = (scale * self.high).max(1)
+        bottom, bottom_at = (scale * self.low).min(1)
+        steps = (top - bottom) / 255
+        power, passed = steps.square().sum(), self.importance / scale.square()
+        value = power * passed.sum()
+        gradient = -2 * power * passed
+        # Only the channels at the ends of a tensor's range widen its step.
+        gradient.index_add_(0, top_at, 2 * steps * top / 255 * passed.sum())
+        gradient.index_add_(0, bottom_at, -2 * steps * bottom / 255 * passed.sum())
+        for spread, square in self.spreads:
+            by_group = scale.view(square.shape)
+            widest, widest_at = (spread / by_group[:, None]).max(2)
+            errors = (widest / 127).square() * WEIGHT_NOISE_LEFT
+            signal = by_group.square() * square
+            error, total = errors.sum(1, keepdim=True), signal.sum(1, keepdim=True)
+            value = value + (error * total).sum()
+            slope = 2 * error * signal
+            slope.scatter_add_(1, widest_at, -2 * errors * total)
+            gradient += slope.reshape(-1)
+        return value, gradient
+
+
+def _minimize(noise: _Noise, smallest: torch.Tensor, largest: torch.Tensor) -> torch.Tensor:
+    """log s[c] in [smallest, largest]: Adam (Kingma and Ba, 2014) on the logarithm of the noise, from s = 1."""
+    logs = torch.zeros_like(noise.importance)
+    momentum, variance = torch.zeros_like(logs), torch.zeros_like(logs)
+    for step in range(1, _STEPS + 1):
+        value, gradient = noise.value_and_gradient(logs)
+        gradient /= value + 1e-30
+        momentum += 0.1 * (gradient - momentum)
+        variance += 0.001 * (gradient.square() - variance)
+        rate = _FIRST_RATE * (1 - step / _STEPS) + _LAST_RATE
+        direction = momentum / (1 - 0.9**step) / ((variance / (1 - 0.999**step)).sqrt() + 1e-8)
+        logs = torch.minimum(torch.maximum(logs - rate * direction, smallest), largest)
+    return logs

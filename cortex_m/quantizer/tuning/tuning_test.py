@@ -12,7 +12,13 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.quantizer.recipe import quantize, sqnr_db
 from cortex_m.quantizer.tuning.equalize import find_groups, rescale
-from cortex_m.quantizer.tuning.factors import CLAMP_MARGIN, ChannelStatistics, channel_factors
+from cortex_m.quantizer.tuning.factors import (
+    CLAMP_MARGIN,
+    WEIGHT_NOISE_LEFT,
+    ChannelStatistics,
+    _Noise,
+    channel_factors,
+)
 from cortex_m.quantizer.tuning.rounding import columns, round_weights
 
 
@@ -89,6 +95,27 @@ def test_factors_align_ranges_and_tails():
     plain = _statistics(low, high).scaled(torch.ones(8))
     tuned = statistics[stream.tensors[0]].scaled(scale)
     assert (tuned[1] - tuned[0]) / scale.abs().mean() < 0.75 * (plain[1] - plain[0])
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_noise_gradient_is_that_of_autograd(groups):
+    torch.manual_seed(4)
+    channels, outputs = 6, 10
+    low, high = -torch.rand(2, channels), torch.rand(2, channels)
+    importance = torch.rand(channels)
+    weight, square = torch.rand(groups, outputs // groups, channels // groups), torch.rand(groups, channels // groups)
+    logs = torch.randn(channels).requires_grad_()
+    scale = logs.exp()
+    steps = ((scale * high).amax(1) - (scale * low).amin(1)) / 255
+    expected = steps.square().sum() * (importance / scale.square()).sum()
+    by_group = scale.view(groups, -1)
+    weight_steps = (weight / by_group[:, None]).amax(2) / 127
+    signal = (by_group.square() * square).sum(1, keepdim=True)
+    expected = expected + WEIGHT_NOISE_LEFT * (weight_steps.square() * signal).sum()
+    expected.backward()
+    value, gradient = _Noise(low, high, importance, [(weight, square)]).value_and_gradient(logs.detach())
+    torch.testing.assert_close(value, expected.detach())
+    torch.testing.assert_close(gradient, logs.grad)
 
 
 def test_factors_below_a_clamp_leave_a_margin():
