@@ -1,0 +1,296 @@
+// Every kernel on a few hundred random shapes and parameters: the variant for the core that this is built for against the
+// scalar one, bit for bit. What lies behind output and scratch must stay as it was.
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arm_nnfunctions.h"
+#include "convolve_s8.h"
+#include "cortex_m/boards/platform.h"
+#include "cortex_m/boards/print.h"
+#include "depthwise_conv_s8.h"
+#include "elementwise_s8.h"
+#include "fully_connected_s8.h"
+#include "pool_s8.h"
+#include "softmax_s8.h"
+
+#define IN_ARENA __attribute__((section(".arena"), aligned(16)))
+enum { kCases = 300, kValues = 200000, kChannels = 256, kGuard = 32, kScratch = 32768 };
+
+static int8_t input[kValues] IN_ARENA, second[kValues] IN_ARENA, weights[kValues] IN_ARENA;
+static int8_t output[kValues + kGuard] IN_ARENA, expected[kValues + kGuard] IN_ARENA;
+static int8_t scratch[kScratch + kGuard] IN_ARENA;
+static int32_t bias[kChannels] IN_ARENA, multiplier[kChannels] IN_ARENA, shift[kChannels] IN_ARENA;
+
+static int64_t values, saturated, failures;
+
+static uint32_t next_random(void) {
+  static uint32_t state = 12345;
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+static int32_t between(int32_t low, int32_t high) {  // both included
+  return low + (int32_t)(next_random() % (uint32_t)(high - low + 1));
+}
+
+static bool one_in(int32_t n) { return between(1, n) == 1; }
+
+static int8_t *fill(int8_t *to, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    to[i] = (int8_t)next_random();
+  }
+  return to;
+}
+
+static int32_t random_multiplier(void) { return (int32_t)(0x40000000u + next_random() * 64u); }
+
+// Mostly parameters that bring sums of `depth` products to the range of an int8; now and then shifts to the left as well,
+// and now and then anything that is allowed.
+static void fill_parameters(int32_t depth) {
+  int32_t usual = -5;
+  for (; depth > 2; depth /= 4) {
+    --usual;
+  }
+  const int32_t kind = between(0, 7);
+  for (int32_t c = 0; c < kChannels; ++c) {
+    bias[c] = between(-20000, 20000);
+    multiplier[c] = random_multiplier();
+    shift[c] = usual + between(-1, 1);
+    if (kind == 0) {
+      bias[c] = between(-200, 200);
+      multiplier[c] >>= between(5, 11);
+      shift[c] = between(-3, 2);
+    } else if (kind == 1) {
+      bias[c] = (int32_t)(next_random() << 8);
+      multiplier[c] = (int32_t)(next_random() << 8 | 1);
+      shift[c] = between(-31, 30);
+    }
+  }
+}
+
+static cmsis_nn_activation random_activation(void) {
+  const cmsis_nn_activation activation = {one_in(3) ? between(-128, 0) : -128, one_in(3) ? between(0, 127) : 127};
+  return activation;
+}
+
+static cmsis_nn_context begin(int32_t scratch_bytes) {
+  memset(output, 0x55, sizeof output);
+  memset(expected, 0x55, sizeof expected);
+  memset(scratch, (int)next_random(), sizeof scratch);
+  const cmsis_nn_context ctx = {scratch, scratch_bytes};
+  if (scratch_bytes >= 0 && scratch_bytes <= kScratch) {
+    memset(scratch + scratch_bytes, 0x33, kGuard);
+  }
+  return ctx;
+}
+
+static void fail(const char *name, int32_t index, const char *what) {
+  print_text(name);
+  print_text(", case ");
+  print_decimal(index);
+  print_text(": ");
+  print_text(what);
+  print_text("\n");
+  ++failures;
+}
+
+static void end(const char *name, int32_t index, int32_t count, const cmsis_nn_context *ctx, arm_cmsis_nn_status status) {
+  values += count;
+  for (int32_t i = 0; i < count; ++i) {
+    saturated += expected[i] == 127 || expected[i] == -128;
+  }
+  if (status != ARM_CMSIS_NN_SUCCESS) {
+    fail(name, index, "refused");
+  } else if (memcmp(output, expected, (size_t)count) != 0) {
+    fail(name, index, "another result than the scalar variant's");
+  } else if (memcmp(output, expected, (size_t)count + kGuard) != 0) {
+    fail(name, index, "writes behind its output");
+  }
+  for (int32_t i = 0; i < kGuard; ++i) {
+    if (scratch[ctx->size + i] != 0x33) {
+      fail(name, index, "writes behind its scratch");
+      return;
+    }
+  }
+}
+
+static int32_t size_of(const cmsis_nn_dims *dims) { return dims->n * dims->h * dims->w * dims->c; }
+
+static void test_convolve(int32_t index) {
+  const bool pointwise = one_in(3), usual = one_in(3);
+  const int32_t groups = one_in(5) ? between(2, 4) : 1;
+  const int32_t in_c = one_in(4) ? 16 * between(1, 3) : between(1, one_in(2) ? 8 : 40), out_c = groups * between(1, 24);
+  cmsis_nn_tile kernel = {between(1, 5), between(1, 5)}, stride = {between(1, 3), between(1, 2)};
+  cmsis_nn_tile dilation = {between(1, 2), between(1, 2)}, one = {1, 1};
+  if (usual) {
+    stride = dilation = one;
+    kernel.w = kernel.h = 3;
+  }
+  if (pointwise) {
+    kernel = dilation = one;
+  }
+  const cmsis_nn_tile padding = {pointwise ? 0 : between(0, kernel.w), pointwise ? 0 : between(0, kernel.h)};
+  const cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), out_c};
+  cmsis_nn_dims in = {out.n, between(1, 9), between(1, 9), groups * in_c};
+  if (pointwise) {
+    in.h = (out.h - 1) * stride.h + 1;
+    in.w = (out.w - 1) * stride.w + between(1, stride.w);
+  }
+  const cmsis_nn_dims filter = {out_c, kernel.h, kernel.w, in_c};
+  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, dilation,
+                                       random_activation()};
+  const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
+  fill_parameters(kernel.h * kernel.w * in_c);
+  const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
+  const int32_t *b = one_in(2) ? bias : NULL;
+  const cmsis_nn_context ctx = begin(arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
+  const cortex_m_nn_convolve_call call = {&params, &quant, &in, x, &filter, w, b, &out, expected};
+  cortex_m_nn_convolve_direct_scalar(&call);
+  end("convolve", index, size_of(&out), &ctx,
+      arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+}
+
+static void test_depthwise(int32_t index) {
+  const int32_t channels = one_in(3) ? 16 * between(1, 3) : between(1, 40), multiple = one_in(10) ? between(2, 5) : 1;
+  cmsis_nn_tile kernel = {between(1, 4), between(1, 4)}, stride = {between(1, 3), between(1, 2)}, dilation = {1, 1};
+  if (one_in(3)) {
+    kernel.w = kernel.h = 3;
+    stride.w = stride.h = 1;
+  } else if (one_in(4)) {
+    kernel.w = between(1, 7);
+    kernel.h = between(1, 7);
+    dilation.w = between(1, 2);
+    dilation.h = between(1, 2);
+  }
+  const bool wide = one_in(4);  // wider than one tile
+  const cmsis_nn_tile padding = {between(0, kernel.w), between(0, kernel.h)};
+  const cmsis_nn_dims out = {between(1, 2), between(1, wide ? 4 : 12), between(1, wide ? 75 : 12), multiple * channels};
+  const cmsis_nn_dims in = {out.n, between(1, 12), one_in(2) ? out.w : between(1, 12), channels};
+  const cmsis_nn_dims filter = {1, kernel.h, kernel.w, out.c};
+  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), multiple, stride,
+                                          padding,            dilation,           random_activation()};
+  const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
+  fill_parameters(kernel.h * kernel.w);
+  const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
+  const int32_t *b = one_in(2) ? bias : NULL;
+  const cmsis_nn_context ctx = begin(arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
+  const cortex_m_nn_depthwise_call call = {&params, &quant, &in, x, &filter, w, b, &out, expected};
+  cortex_m_nn_depthwise_conv_scalar(&call);
+  end("depthwise", index, size_of(&out), &ctx,
+      arm_depthwise_conv_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+}
+
+static void test_linear(int32_t index) {
+  const int32_t depth = between(1, one_in(20) ? 3000 : one_in(2) ? 60 : 600), channels = between(1, 40);
+  const cmsis_nn_dims in = {between(1, 3), 1, 1, depth}, filter = {depth, 1, 1, channels}, out = {in.n, 1, 1, channels};
+  const cmsis_nn_fc_params params = {one_in(3) ? 0 : between(-127, 128), one_in(4) ? between(-127, 128) : 0,
+                                     between(-128, 127), random_activation()};
+  fill_parameters(depth);
+  const cmsis_nn_quant_params quant = {multiplier, shift, one_in(2)};
+  const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), depth * channels);
+  const int32_t *b = one_in(2) ? bias : NULL;
+  const cmsis_nn_context ctx = begin(0);
+  const cortex_m_nn_fully_connected_call call = {&params, multiplier, shift, quant.is_per_channel, &in, x, &filter, w, b,
+                                                 &out,    expected};
+  cortex_m_nn_fully_connected_scalar(&call);
+  end("linear", index, size_of(&out), &ctx,
+      arm_fully_connected_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+}
+
+static void test_elementwise(int32_t index) {
+  const int32_t count = between(0, 100);
+  const int8_t *x = fill(input + between(0, 3), count), *y = fill(second + between(0, 3), count);
+  const bool any = one_in(4);
+  cortex_m_nn_add_call add = {{x, between(-127, 128), random_multiplier(), any ? between(-31, 30) : between(-4, 0)},
+                              {y, between(-127, 128), random_multiplier(), one_in(2) ? 0 : between(-3, any ? 1 : 0)},
+                              any ? between(0, 22) : 20,
+                              between(-128, 127),
+                              random_multiplier(),
+                              any ? between(-31, 30) : between(-21, -16),
+                              random_activation(),
+                              expected,
+                              count};
+  if (one_in(4)) {  // the input with the greater scale
+    add.a.multiplier = 1 << 30;
+    add.a.shift = 0;
+  }
+  cmsis_nn_context ctx = begin(0);
+  cortex_m_nn_add_scalar(&add);
+  end("add", index, count, &ctx,
+      arm_elementwise_add_s8(x, y, add.a.offset, add.a.multiplier, add.a.shift, add.b.offset, add.b.multiplier,
+                             add.b.shift, add.left_shift, output, add.output_offset, add.multiplier, add.shift,
+                             add.activation.min, add.activation.max, count));
+  const cortex_m_nn_mul_call mul = {x,
+                                    y,
+                                    add.a.offset,
+                                    add.b.offset,
+                                    add.output_offset,
+                                    add.multiplier,
+                                    any ? between(-31, 30) : between(-8, -5),
+                                    add.activation,
+                                    expected,
+                                    count};
+  ctx = begin(0);
+  cortex_m_nn_mul_scalar(&mul);
+  end("mul", index, count, &ctx,
+      arm_elementwise_mul_s8(x, y, mul.a_offset, mul.b_offset, output, mul.output_offset, mul.multiplier, mul.shift,
+                             mul.activation.min, mul.activation.max, count));
+}
+
+static void test_pools(int32_t index) {
+  const bool global = one_in(6);
+  const cmsis_nn_dims in = {between(1, 2), between(1, global ? 30 : 9), between(1, global ? 30 : 9), between(1, 50)};
+  const cmsis_nn_dims filter = {1, global ? in.h : between(1, 4), global ? in.w : between(1, 4), 1};
+  const cmsis_nn_tile padding = {global ? 0 : between(0, filter.w - 1), global ? 0 : between(0, filter.h - 1)};
+  const cmsis_nn_pool_params params = {{between(1, 3), between(1, 3)}, padding, random_activation()};
+  const cmsis_nn_dims out = {in.n, global ? 1 : between(1, (in.h - 1 + padding.h) / params.stride.h + 1),
+                             global ? 1 : between(1, (in.w - 1 + padding.w) / params.stride.w + 1), in.c};
+  int8_t *x = fill(input, size_of(&in));
+  if (one_in(4)) {  // the largest sums
+    memset(x, one_in(2) ? -128 : 127, (size_t)size_of(&in));
+  }
+  cmsis_nn_context ctx = begin(0);
+  const cortex_m_nn_pool_call call = {&params, &in, x, &filter, &out, expected};
+  cortex_m_nn_avgpool_scalar(&call);
+  end("average pool", index, size_of(&out), &ctx, arm_avgpool_s8(NULL, &params, &in, x, &filter, &out, output));
+  ctx = begin(0);
+  cortex_m_nn_max_pool_scalar(&call);
+  end("max pool", index, size_of(&out), &ctx, arm_max_pool_s8(NULL, &params, &in, x, &filter, &out, output));
+}
+
+static void test_softmax(int32_t index) {
+  const bool any = one_in(4);
+  const cortex_m_nn_softmax_call call = {input,
+                                         between(1, 3),
+                                         between(1, one_in(4) ? 600 : 70),
+                                         random_multiplier(),
+                                         any ? between(0, 30) : between(18, 25),
+                                         -between(0, any ? 300 : 255),
+                                         expected};
+  fill(input, call.rows * call.row_size);
+  const cmsis_nn_context ctx = begin(0);
+  cortex_m_nn_softmax_scalar(&call);
+  arm_softmax_s8(input, call.rows, call.row_size, call.multiplier, call.shift, call.diff_min, output);
+  end("softmax", index, call.rows * call.row_size, &ctx, ARM_CMSIS_NN_SUCCESS);
+}
+
+int main(void) {
+  for (int32_t i = 0; i < kCases && failures < 10; ++i) {
+    test_convolve(i);
+    test_depthwise(i);
+    test_linear(i);
+    test_elementwise(i);
+    test_pools(i);
+    test_softmax(i);
+  }
+  print_text("values: ");
+  print_decimal(values);
+  print_text("\nsaturated: ");
+  print_decimal(saturated);
+  print_text("\nfailures: ");
+  print_decimal(failures);
+  print_text("\n");
+  return failures != 0;
+}
