@@ -24,7 +24,7 @@ from cortex_m.quantizer.matcher import Refusal
 from cortex_m.quantizer.patterns import Output
 from cortex_m.quantizer.quantization_configs import RECORDED_INPUT_QSPEC, SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec
 
-_NO_NEIGHBOUR = "moves data between float operators only"
+_NO_NEIGHBOUR = "it stands between float operators only"
 
 
 class _Clusters:
@@ -58,9 +58,9 @@ def _cluster(matches: list[Match]) -> list[list[Match]]:
 
 
 def _is_worth_int8(group: list[Match], producers: set[Node], consumers: set[Node]) -> bool:
-    """Whether a cluster computes something or stands beside a layer that is quantized anyway."""
+    """Whether one of these matches computes something or stands beside a layer that is quantized anyway."""
     return any(
-        not match.pattern.moves_data
+        not match.pattern.needs_neighbour
         or any(source in producers for source in match.activations())
         or any(user in consumers for user in match.last.users)
         for match in group
@@ -125,19 +125,29 @@ class _SharedRoot:
 
 def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
     """Annotates the graph; returns the matches that are quantized, and refusals for those that are not worth it."""
-    producers = {match.last for match in matches if match.pattern.output is not Output.SHARED}
-    consumers = {match.head for match in matches if match.pattern.output is not Output.SHARED}
-    roots: dict[Node, _SharedRoot] = {}
+    groups = _cluster(matches)
+    groups += [[match] for match in matches if match.pattern.output is not Output.SHARED]
+    layers = [match for match in matches if not match.pattern.needs_neighbour]
+    producers, consumers = {match.last for match in layers}, {match.head for match in layers}
     refusals: list[Refusal] = []
-    for group in _cluster(matches):
-        if not _is_worth_int8(group, producers, consumers):
+    worth: list[list[Match]] = []
+    # A group beside one that is worth it is so too: again, until none is added.
+    while len(now := [group for group in groups if _is_worth_int8(group, producers, consumers)]) > len(worth):
+        worth = now
+        producers.update(match.last for group in worth for match in group)
+        consumers.update(match.head for group in worth for match in group)
+    for group in groups:
+        if group not in worth:
             refusals.extend(Refusal(match.head, _NO_NEIGHBOUR) for match in group)
-            continue
-        root = _SharedRoot(group, producers)
-        roots.update((match.head, root) for match in group)
 
     refused = {refusal.node for refusal in refusals}
     kept = [match for match in matches if match.head not in refused]
+    own = {match.last for match in kept if match.pattern.output is not Output.SHARED}
+    roots: dict[Node, _SharedRoot] = {}
+    for group in groups:
+        if group in worth and group[0].pattern.output is Output.SHARED:
+            root = _SharedRoot(group, own)
+            roots.update((match.head, root) for match in group)
     # Graph order, so that a producer's specification stands when its users are annotated.
     for match in kept:
         if match.head in roots:

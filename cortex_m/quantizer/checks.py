@@ -39,13 +39,17 @@ def clamp_bounds(node: Node) -> tuple[float | None, float | None]:
 
 
 def tail(node: Node) -> str | None:
-    """Bounds of a fused activation: numbers, in order."""
+    """Bounds of an activation: numbers, in order."""
     low, high = clamp_bounds(node)
     if any(isinstance(bound, Node) for bound in (low, high)):
         return "the bounds of the clamp are not constant"
     if low is not None and high is not None and low > high:
         return f"the clamp's lower bound {low} is above its upper bound {high}"
     return None
+
+
+def activation(match: Match) -> str | None:
+    return tail(match.head)
 
 
 def always(match: Match) -> str | None:

@@ -43,7 +43,7 @@ class Pattern:
         activations: positions of the head's arguments that are activations (a tensor or a list of tensors).
         weighted: argument 1 is a constant weight and argument 2 a constant bias or None.
         output: whose scale the output has.
-        moves_data: the output holds elements of the input and nothing computed: worth int8 only beside other int8.
+        needs_neighbour: computes too little to be worth a quantize and a dequantize: int8 only beside other int8.
         check: returns the reason for a refusal, or None.
         limits: one line for people: what the check demands.
     """
@@ -56,7 +56,7 @@ class Pattern:
     activations: tuple[int, ...] = (0,)
     weighted: bool = False
     output: Output = Output.OWN
-    moves_data: bool = False
+    needs_neighbour: bool = False
 
 
 # In-place forms are absent: graph preparation turns them into these.
@@ -116,6 +116,13 @@ PATTERNS: tuple[Pattern, ...] = (
         limits="over the last dim",
     ),
     Pattern(
+        name="activation",
+        heads=CLAMPS,
+        needs_neighbour=True,
+        check=checks.activation,
+        limits="constant bounds; beside a quantized layer; where a layer before it cannot take it in",
+    ),
+    Pattern(
         name="reshape",
         heads=(
             aten.view.default,
@@ -129,7 +136,7 @@ PATTERNS: tuple[Pattern, ...] = (
             aten.unsqueeze.default,
         ),
         output=Output.SHARED,
-        moves_data=True,
+        needs_neighbour=True,
         check=checks.always,
         limits="beside a quantized layer",
     ),
@@ -137,7 +144,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="permute",
         heads=(aten.permute.default, aten.transpose.int, aten.t.default),
         output=Output.SHARED,
-        moves_data=True,
+        needs_neighbour=True,
         check=checks.permute,
         limits="rank 1 to 4; beside a quantized layer",
     ),
@@ -145,7 +152,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="copy",
         heads=(aten.clone.default, aten.contiguous.default, aten.alias.default, aten.detach.default),
         output=Output.SHARED,
-        moves_data=True,
+        needs_neighbour=True,
         check=checks.always,
         limits="beside a quantized layer; most are removed before",
     ),
@@ -153,7 +160,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="pad",
         heads=(aten.constant_pad_nd.default, aten.pad.default),
         output=Output.SHARED,
-        moves_data=True,
+        needs_neighbour=True,
         check=checks.pad,
         limits="constant and finite value; rank 1 to 4; beside a quantized layer",
     ),
@@ -161,7 +168,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="cat",
         heads=(aten.cat.default, aten.concat.default, aten.concatenate.default),
         output=Output.SHARED,
-        moves_data=True,
+        needs_neighbour=True,
         check=checks.always,
         limits="beside a quantized layer",
     ),
@@ -172,9 +179,6 @@ BY_HEAD: dict[OpOverload, Pattern] = {head: pattern for pattern in PATTERNS for 
 
 def reason_without_pattern(node: Node) -> str:
     """Why `node`, whose target starts no pattern, stays float."""
-    if node.target in CLAMPS:
-        heads = ", ".join(pattern.name for pattern in PATTERNS if pattern.tails)
-        return checks.tail(node) or f"an activation is quantized only as part of {heads}, directly before it and with no other user"
     if node.target is aten.batch_norm.default:
         return "a batch norm is folded only into the convolution or linear layer before it, or over images of rank 4"
     if node.target in (aten.dropout.default, aten.feature_dropout.default, aten.alpha_dropout.default):

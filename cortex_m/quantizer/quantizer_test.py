@@ -187,6 +187,22 @@ def test_adding_a_tensor_to_itself():
     assert_close_to_float(model, converted, inputs, stages=2)
 
 
+def test_activation_that_no_layer_takes_in_has_scales_of_its_own():
+    model = Lambda(lambda m, x: (lambda y: m[1](F.relu6(y)) + y)(m[0](x)), nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 1))
+    inputs = (3 * image(1, 4, 6, 6),)
+    converted, quantizer = quantize(model, inputs)
+    (relu6,) = nodes(converted, aten.relu6.default)
+    assert input_qparams(relu6) != output_qparams(relu6) and output_qparams(relu6)[1] == -128
+    assert not quantizer.report.float_nodes
+    assert_close_to_float(model, converted, inputs, stages=5)
+
+
+def test_activation_after_moved_data_after_a_layer_is_quantized():
+    model = Lambda(lambda m, x: F.relu(m[0](x).flatten(1)), nn.Conv2d(4, 4, 1))
+    converted, quantizer = quantize(model, (image(1, 4, 6, 6),))
+    assert len(nodes(converted, QUANTIZE)) == 4 and not quantizer.report.float_nodes
+
+
 POOLS = {
     "mean": lambda y: y.mean([2, 3]),
     "mean keepdim": lambda y: y.mean((-1, -2), keepdim=True),
