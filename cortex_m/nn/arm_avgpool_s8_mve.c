@@ -1,7 +1,7 @@
-// Sums of 16 bits where 128 * count fits, eight or sixteen channels at a time, else of 32 bits, four at a time. The mean is
-// |sum| + count / 2, divided by count, with the sign put back; dividing is multiplying by a rounded reciprocal: for
-// u < 2^N, count <= 2^l and m = ceil(2^(N + l) / count) the quotient is u * m / 2^(N + l), exactly (Granlund and Montgomery,
-// "Division by invariant integers using multiplication", 1994). N is 15 here, or 31.
+// Sums of 16 bits where 128 * count fits, eight or sixteen channels at a time, else of 32 bits, four at a time. The
+// mean is |sum| + count / 2, divided by count, with the sign put back; dividing is multiplying by a rounded reciprocal:
+// for u < 2^N, count <= 2^l and m = ceil(2^(N + l) / count) the quotient is u * m / 2^(N + l), exactly (Granlund and
+// Montgomery, "Division by invariant integers using multiplication", 1994). N is 15 here, or 31.
 #include "mve.h"
 #include "pool_s8.h"
 

@@ -1,6 +1,6 @@
-// Convolution for the DSP extension: columns of 16-bit values of four pixels. Of each four values of a pixel the first and the
-// third share a word, and the second and the fourth, as SXTB16 takes four weights apart. Words of the four pixels are
-// neighbours, so that one LDM loads two values of each; SMLAD multiplies both at a time.
+// Convolution for the DSP extension: columns of 16-bit values of four pixels. Of each four values of a pixel the first
+// and the third share a word, and the second and the fourth, as SXTB16 takes four weights apart. Words of the four
+// pixels are neighbours, so that one LDM loads two values of each; SMLAD multiplies both at a time.
 #include "convolve_fours.h"
 #include "isa.h"
 

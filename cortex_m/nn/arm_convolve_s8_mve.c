@@ -1,6 +1,6 @@
-// im2col in pairs of columns of int8, padding filled with the zero point, so that the input offset is a constant of each
-// output channel: sum((x + offset) * w) = sum(x * w) + offset * sum(w). A pointwise convolution takes the same way: putting
-// two pixels side by side costs little beside what it saves in the inner loop.
+// im2col in pairs of columns of int8, padding filled with the zero point, so that the input offset is a constant of
+// each output channel: sum((x + offset) * w) = sum(x * w) + offset * sum(w). A pointwise convolution takes the same
+// way: putting two pixels side by side costs little beside what it saves in the inner loop.
 #include <stddef.h>
 
 #include "convolve_s8.h"
@@ -34,11 +34,11 @@ typedef struct {
   int32_t copied;   // of these the last ones, that are copied to last_rows
 } sizes;
 
-// One kernel window of one group to `to`, in the filter's order: kernel row, kernel column, channel. Where it lies outside of
-// the input, the zero point. y, x: input coordinates of kernel index (0, 0).
+// One kernel window of one group to `to`, in the filter's order: kernel row, kernel column, channel. Where it lies
+// outside of the input, the zero point. y, x: input coordinates of kernel index (0, 0).
 //
-// Pieces of any size, one after the other. They are written 16 values at a time, each over what the last one wrote too much;
-// zeros end it. input_end: behind the last value that may be read.
+// Pieces of any size, one after the other. They are written 16 values at a time, each over what the last one wrote too
+// much; zeros end it. input_end: behind the last value that may be read.
 static __attribute__((noinline)) void gather_line(const cortex_m_nn_convolve_call *call, const int8_t *image, int32_t y,
                                                   int32_t x, int8_t *to, const int8_t *input_end) {
   const cmsis_nn_conv_params *params = call->params;
@@ -95,7 +95,8 @@ static __attribute__((noinline)) void gather_line(const cortex_m_nn_convolve_cal
   vstrbq_s8(to, vdupq_n_s8(0));
 }
 
-// The same for windows that lie inside of the input, in rows of `run` values without gaps, of which 16 may be read at a time.
+// The same for windows that lie inside of the input, in rows of `run` values without gaps, of which 16 may be read at a
+// time.
 static __attribute__((noinline)) void gather_inside(const int8_t *from, int32_t row_step, int32_t rows, int32_t run,
                                                     int8_t *to) {
   if (run <= 16) {
@@ -182,7 +183,8 @@ static void multiply_columns(const cortex_m_nn_convolve_call *call, const memory
   }
 }
 
-// Fills in params and last_rows for the `channels` output channels from `first` on. Returns whether all shifts are negative.
+// Fills in params and last_rows for the `channels` output channels from `first` on. Returns whether all shifts are
+// negative.
 static bool prepare_group(const cortex_m_nn_convolve_call *call, const memory *m, sizes *s, int32_t first,
                           int32_t channels) {
   bool right = true;

@@ -1,5 +1,5 @@
-// Convolution without special instructions: columns of 32-bit values of four pixels that are neighbours in memory, so that
-// one LDM loads them, and each weight serves four multiplications.
+// Convolution without special instructions: columns of 32-bit values of four pixels that are neighbours in memory, so
+// that one LDM loads them, and each weight serves four multiplications.
 #include "convolve_fours.h"
 #include "isa.h"
 

@@ -1,6 +1,6 @@
-// Depthwise convolution for Armv7-M and the DSP extension, depth multiplier 1: four channels over the whole image, their
-// weights widened once, on the stack. Where the window lies inside of the input the input offset is a part of the bias:
-// sum((x + offset) * w) = sum(x * w) + offset * sum(w). The last four channels may overlap with those before.
+// Depthwise convolution for Armv7-M and the DSP extension, depth multiplier 1: four channels over the whole image,
+// their weights widened once, on the stack. Where the window lies inside of the input the input offset is a part of the
+// bias: sum((x + offset) * w) = sum(x * w) + offset * sum(w). The last four channels may overlap with those before.
 #include <stddef.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Depthwise convolution for MVE, any kernel, depth multiplier 1: 16 channels in the lanes. Activations, offset added, and
-// weights have 16 bits; VMULLB and VMULLT give the 32-bit products of the even and of the odd lanes. No scratch.
+// Depthwise convolution for MVE, any kernel, depth multiplier 1: 16 channels in the lanes. Activations, offset added,
+// and weights have 16 bits; VMULLB and VMULLT give the 32-bit products of the even and of the odd lanes. No scratch.
 #include <stddef.h>
 
 #include "depthwise_conv_s8.h"
@@ -20,8 +20,8 @@ typedef struct {
   int32_t w_row;
 } window;
 
-// Output offset, limits, and the even and the odd channels put together. The offset is added before the values are narrowed,
-// and wraps, like the scalar variant's.
+// Output offset, limits, and the even and the odd channels put together. The offset is added before the values are
+// narrowed, and wraps, like the scalar variant's.
 static inline __attribute__((always_inline)) int16x8_t narrow(const cmsis_nn_dw_conv_params *params, int32x4_t even,
                                                               int32x4_t odd) {
   even = vaddq_n_s32(even, params->output_offset);

@@ -1,10 +1,10 @@
 // Depthwise convolution for MVE with kernels up to 4x4, depth multiplier 1.
 //
-// VMLADAV multiplies 16 pairs and sums them: 16 lanes should be one patch of 4x4 values of one channel. For 16 channels and a
-// band of four input rows, VST4 writes columns of such patches: for each input column, for each channel, its four values.
-// Gathering four words then is one patch. With stride 1 and a kernel up to 3x3 a patch holds the windows of 2x2 outputs,
-// which differ only in where in a vector the weights stand: one load, four VMLADAV, four outputs. Otherwise a patch gives one
-// output.
+// VMLADAV multiplies 16 pairs and sums them: 16 lanes should be one patch of 4x4 values of one channel. For 16 channels
+// and a band of four input rows, VST4 writes columns of such patches: for each input column, for each channel, its four
+// values. Gathering four words then is one patch. With stride 1 and a kernel up to 3x3 a patch holds the windows of 2x2
+// outputs, which differ only in where in a vector the weights stand: one load, four VMLADAV, four outputs. Otherwise a
+// patch gives one output.
 #include <stddef.h>
 
 #include "depthwise_conv_s8.h"
@@ -16,8 +16,8 @@
 
 enum { kLanes = CORTEX_M_NN_DEPTHWISE_LANES, kColumn = 4 * kLanes };
 
-// One channel. The weights stand in lane 4 * column + row, where the windows of outputs (0, 0), (0, 1), (1, 0) and (1, 1) of
-// a patch see them. The bias has the input offset's share.
+// One channel. The weights stand in lane 4 * column + row, where the windows of outputs (0, 0), (0, 1), (1, 0) and (1,
+// 1) of a patch see them. The bias has the input offset's share.
 typedef struct {
   int8_t weights[4][16];
   int32_t bias;
@@ -58,7 +58,8 @@ static inline __attribute__((always_inline)) void store(int8_t *out, uint32x4_t 
   vstrbq_scatter_offset_s32(out, places, value);
 }
 
-// Pairs of rows of outputs of each channel, stride 1. At least two outputs; if their number is odd, the last patch overlaps.
+// Pairs of rows of outputs of each channel, stride 1. At least two outputs; if their number is odd, the last patch
+// overlaps.
 static inline __attribute__((always_inline)) void patches_of_four(const channel *channels, int32_t count,
                                                                   const int8_t *band, int8_t *out, const tile *t,
                                                                   const bool right, const bool clamp) {
@@ -144,8 +145,8 @@ FOR_TILE(one_full, patches_of_one, true, false)
 FOR_TILE(four_any_shift, patches_of_four, false, true)
 FOR_TILE(one_any_shift, patches_of_one, false, true)
 
-// Columns of a band from input column x on, of the channels from `image` on. A row outside of the input has its pointer at
-// the zero point and a step of 0.
+// Columns of a band from input column x on, of the channels from `image` on. A row outside of the input has its pointer
+// at the zero point and a step of 0.
 static void fill_band(const cortex_m_nn_depthwise_call *call, const int8_t *image, int32_t y, int32_t x, int32_t columns,
                       mve_pred16_t lanes, const int8_t *zero, int8_t *band) {
   const cmsis_nn_dims *input = call->input_dims;

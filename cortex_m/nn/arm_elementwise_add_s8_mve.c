@@ -1,5 +1,5 @@
-// Four elements at a time; specialised for the shifts that programs have: none or to the right for the inputs, to the right
-// for the output.
+// Four elements at a time; specialised for the shifts that programs have: none or to the right for the inputs, to the
+// right for the output.
 #include "elementwise_s8.h"
 #include "mve.h"
 

@@ -75,7 +75,8 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
 int32_t arm_convolve_1x1_s8_fast_get_buffer_size(const cmsis_nn_dims *input_dims);
 
 // ---- Depthwise convolution. filter_dims {1, KH, KW, C_OUT}; C_OUT = C_IN * ch_mult, and output channel o reads input
-// channel o / ch_mult. Unlike CMSIS-NN's, these honour input_dims.n. No scratch: ctx may be null.
+// channel o / ch_mult. Unlike CMSIS-NN's, these honour input_dims.n. With less scratch than asked
+// for, or none, they are slower.
 arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context *ctx,
                                                   const cmsis_nn_dw_conv_params *dw_conv_params,
                                                   const cmsis_nn_per_channel_quant_params *quant_params,

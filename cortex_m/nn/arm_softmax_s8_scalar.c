@@ -1,5 +1,5 @@
-// A difference to the maximum has 256 values at most, and its exponential costs some hundred instructions: each is computed
-// once and kept, in 1 KiB of stack.
+// A difference to the maximum has 256 values at most, and its exponential costs some hundred instructions: each is
+// computed once and kept, in 1 KiB of stack.
 #include <stdbool.h>
 
 #include "fixed_point.h"

@@ -1,5 +1,5 @@
-// Convolution with the columns of four output pixels side by side, so that each weight that is loaded serves four: what the
-// scalar and the DSP variant have in common. They differ in how columns lie in memory and are multiplied.
+// Convolution with the columns of four output pixels side by side, so that each weight that is loaded serves four: what
+// the scalar and the DSP variant have in common. They differ in how columns lie in memory and are multiplied.
 #ifndef CORTEX_M_NN_CONVOLVE_FOURS_H_
 #define CORTEX_M_NN_CONVOLVE_FOURS_H_
 
@@ -17,8 +17,8 @@ typedef struct {
   int32_t sum[4];
 } cortex_m_nn_four_sums;
 
-// `count` values from `from` on, plus offset, to the column of pixel 0..3 that begins at `to`. Returns where it goes on.
-// count is a multiple of 4, but for the scalar variant.
+// `count` values from `from` on, plus offset, to the column of pixel 0..3 that begins at `to`. Returns where it goes
+// on. count is a multiple of 4, but for the scalar variant.
 typedef uint32_t *(*cortex_m_nn_widen)(const int8_t *from, int32_t count, int32_t offset, uint32_t *to);
 // The same for zeros.
 typedef uint32_t *(*cortex_m_nn_clear)(int32_t count, uint32_t *to);

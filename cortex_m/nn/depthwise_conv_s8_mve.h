@@ -18,7 +18,8 @@ static inline bool cortex_m_nn_depthwise_four_of_a_patch(const cmsis_nn_dw_conv_
          output->w >= 2;
 }
 
-// Input columns, of a band's rows, that there is room for: those of a tile, or of several bands where these are shorter.
+// Input columns, of a band's rows, that there is room for: those of a tile, or of several bands where these are
+// shorter.
 static inline int32_t cortex_m_nn_depthwise_columns(const cmsis_nn_dw_conv_params *params, const cmsis_nn_dims *output) {
   const int32_t outputs = output->w < CORTEX_M_NN_DEPTHWISE_TILE ? output->w : CORTEX_M_NN_DEPTHWISE_TILE;
   const int32_t columns = (outputs - 1) * params->stride.w + 4;

@@ -5,8 +5,8 @@
 
 static const cortex_m_nn_plan kNone = {CORTEX_M_NN_VARIANT_NONE, -1};
 
-// cortex_m_nn_convolve_columns_mve: parameters (48 bytes) and sums (32) of each block of four output channels, three columns,
-// and copies of the rows of weights that it may not read beyond their end.
+// cortex_m_nn_convolve_columns_mve: parameters (48 bytes) and sums (32) of each block of four output channels, three
+// columns, and copies of the rows of weights that it may not read beyond their end.
 static int64_t columns_bytes_mve(int64_t depth, int64_t channels) {
   const int64_t blocks = (channels + 3) / 4;
   const int64_t padded = (depth + 15) / 16 * 16;

@@ -1,5 +1,6 @@
-// Which variant of a kernel runs for given sizes, and how much scratch it needs: decided here, once, for every instruction
-// set. The kernels ask for the one they are compiled for; the exporter asks, on the host, for the core it exports to.
+// Which variant of a kernel runs for given sizes, and how much scratch it needs: decided here, once, for every
+// instruction set. The kernels ask for the one they are compiled for; the exporter asks, on the host, for the core it
+// exports to.
 #ifndef CORTEX_M_NN_DISPATCH_H_
 #define CORTEX_M_NN_DISPATCH_H_
 

@@ -1,14 +1,16 @@
-// Sums of products of four rows of weights with two columns of activations, 16 at a time: six loads serve eight VMLADAVA,
-// the most that the register file allows, for VMLADAV adds to even core registers only. All eight of them hold sums (lr
-// too, so no low-overhead loop), five odd ones are pointers, one counts. The compiler does not find this allocation, hence
-// assembly. The steps are four times unrolled; the first pass enters in their midst to get the count right.
+// Sums of products of four rows of weights with two columns of activations, 16 at a time: six loads serve eight
+// VMLADAVA, the most that the register file allows, for VMLADAV adds to even core registers only. All eight of them
+// hold sums (lr too, so no low-overhead loop), five odd ones are pointers, one counts. The compiler does not find this
+// allocation, hence assembly. The steps are four times unrolled; the first pass enters in their midst to get the count
+// right.
 #include "dot_2x4_mve.h"
 
 #include "mve.h"
 
 #if CORTEX_M_NN_MVE
 
-// x0, x1: how the next 16 values of either column are loaded. Loads and multiplications alternate: on Cortex-M55 they overlap.
+// x0, x1: how the next 16 values of either column are loaded. Loads and multiplications alternate: on Cortex-M55 they
+// overlap.
 #define STEP(mac, x0, x1)         \
   x0                              \
   "vldrb.8 q2, [r1], #16\n\t" mac \

@@ -4,9 +4,8 @@
 
 #include <stdint.h>
 
-// filter       first row of `blocks` times four rows of weights
-// row_bytes    from one row to the next
-// columns      two columns, each padded to 16 * vectors bytes. Up to CORTEX_M_NN_DOT_2X4_NEAR vectors: the second one begins
+// filter       first row of `blocks` times four rows of weights row_bytes    from one row to the next columns      two
+// columns, each padded to 16 * vectors bytes. Up to CORTEX_M_NN_DOT_2X4_NEAR vectors: the second one begins
 //              16 * CORTEX_M_NN_DOT_2X4_NEAR bytes after the first. More: 16 values of the one and 16 of the other by turns
 // vectors      length of a row and of a column in units of 16 bytes; all are read
 // blocks       at least 1

@@ -1,6 +1,6 @@
-// Fully connected layer for MVE: four rows of weights at a time, so that each 16 input values that are loaded serve four
-// VMLADAV. With an input offset, VADDV sums the weights on the way: sum((x + offset) * w) = sum(x * w) + offset * sum(w);
-// a caller that has these sums already puts them into the bias and passes offset 0.
+// Fully connected layer for MVE: four rows of weights at a time, so that each 16 input values that are loaded serve
+// four VMLADAV. With an input offset, VADDV sums the weights on the way: sum((x + offset) * w) = sum(x * w) + offset *
+// sum(w); a caller that has these sums already puts them into the bias and passes offset 0.
 #include <stddef.h>
 
 #include "fully_connected_s8.h"
@@ -14,8 +14,8 @@ typedef struct {
   int32_t weights[4];  // sums of them
 } sums;
 
-// Four rows, `vectors` > 0 of 16 values each. All even core registers hold sums, which is where VMLADAV and VADDV add: the
-// compiler spills some of them.
+// Four rows, `vectors` > 0 of 16 values each. All even core registers hold sums, which is where VMLADAV and VADDV add:
+// the compiler spills some of them.
 static __attribute__((naked)) void products_and_weights(const int8_t *w, int32_t row_bytes, const int8_t *x,
                                                         int32_t vectors, sums *result) {
   (void)w;

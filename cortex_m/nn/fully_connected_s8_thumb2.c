@@ -1,5 +1,6 @@
-// Fully connected layer for Armv7-M and the DSP extension: a row of the input is widened once, on the stack and in pieces, and
-// multiplied with four rows of weights at a time. With the DSP extension two products an instruction, else one.
+// Fully connected layer for Armv7-M and the DSP extension: a row of the input is widened once, on the stack and in
+// pieces, and multiplied with four rows of weights at a time. With the DSP extension two products an instruction, else
+// one.
 #include <stddef.h>
 
 #include "dsp.h"
@@ -44,6 +45,25 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   ROW("[%[w0]], #4", "a")                  \
   ROW("[%[w2], %[row]]", "d")              \
   ROW("[%[w2]], #4", "c")
+
+// The first two rows alone. count > 0, a multiple of 4.
+static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_t *w, int32_t row, const piece *p,
+                                                             int32_t count) {
+  int32_t a = s.acc[0], b = s.acc[1];
+  const uint32_t *x = p->values, *end = x + count / 2;
+  uint32_t k, h, u, v;
+  __asm__ volatile("1:\n\t"
+                   "ldrd %[k], %[h], [%[x]], #8\n\t" ROW("[%[w0], %[row]]", "b") ROW("[%[w0]], #4", "a")
+                   "cmp %[x], %[end]\n\t"
+                   "bne 1b"
+                   : [a] "+r"(a), [b] "+r"(b), [x] "+r"(x), [w0] "+r"(w), [k] "=&r"(k), [h] "=&r"(h), [u] "=&r"(u),
+                     [v] "=&r"(v)
+                   : [row] "r"(row), [end] "r"(end)
+                   : "cc", "memory");
+  s.acc[0] = a;
+  s.acc[1] = b;
+  return s;
+}
 
 // count > 0, a multiple of 4.
 static inline __attribute__((always_inline)) sums multiply(sums s, const int8_t *w, int32_t row, const piece *p,
@@ -98,6 +118,30 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   ROW("[%[w0]], #1", "a", "%[h]")                        \
   ROW("[%[w2], %[row]]", "d", "%[h]")                    \
   ROW("[%[w2]], #1", "c", "%[h]")
+
+// The first two rows alone. count > 0, a multiple of 4.
+static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_t *w, int32_t row, const piece *p,
+                                                             int32_t count) {
+  int32_t a = s.acc[0], b = s.acc[1];
+  const int32_t *x = p->values, *end = x + count;
+  int32_t k, h, v;
+#define TWO_OF_TWO                        \
+  "ldrd %[k], %[h], [%[x]], #8\n\t"       \
+  ROW("[%[w0], %[row]]", "b", "%[k]")     \
+  ROW("[%[w0]], #1", "a", "%[k]")         \
+  ROW("[%[w0], %[row]]", "b", "%[h]")     \
+  ROW("[%[w0]], #1", "a", "%[h]")
+  __asm__ volatile("1:\n\t" TWO_OF_TWO TWO_OF_TWO
+                   "cmp %[x], %[end]\n\t"
+                   "bne 1b"
+                   : [a] "+r"(a), [b] "+r"(b), [x] "+r"(x), [w0] "+r"(w), [k] "=&r"(k), [h] "=&r"(h), [v] "=&r"(v)
+                   : [row] "r"(row), [end] "r"(end)
+                   : "cc", "memory");
+#undef TWO_OF_TWO
+  s.acc[0] = a;
+  s.acc[1] = b;
+  return s;
+}
 
 // count > 0, a multiple of 4.
 static inline __attribute__((always_inline)) sums multiply(sums s, const int8_t *w, int32_t row, const piece *p,
@@ -168,6 +212,7 @@ void cortex_m_nn_fully_connected_thumb2(const cortex_m_nn_fully_connected_call *
       cortex_m_nn_quick_params_of(call->multiplier[0], call->shift[0], params->output_offset);
   const int32_t min = params->activation.min, max = params->activation.max;
   const int32_t *bias = call->bias;
+  const bool pairs = quick && per_tensor && fours == depth && fours <= kPiece;  // the usual case
   piece p;
   for (int32_t row = 0; row < call->input_dims->n; ++row) {
     const int8_t *x = call->input + row * depth;
@@ -177,6 +222,18 @@ void cortex_m_nn_fully_connected_thumb2(const cortex_m_nn_fully_connected_call *
       widen(x, fours, offset, &p);
     }
     for (int32_t i = 0; i < channels; i += 4) {
+      if (pairs && channels - i <= 2) {
+        const int32_t last = channels - 2;
+        sums s = {{common, common, 0, 0}};
+        if (bias != NULL) {
+          s.acc[0] = cortex_m_nn_wrapping_add(common, bias[last]);
+          s.acc[1] = cortex_m_nn_wrapping_add(common, bias[last + 1]);
+        }
+        s = multiply_2(s, call->filter + last * depth, depth, &p, fours);
+        out[last] = cortex_m_nn_quick_requantize_to_s8(s.acc[0], &q, min, max, full);
+        out[last + 1] = cortex_m_nn_quick_requantize_to_s8(s.acc[1], &q, min, max, full);
+        break;
+      }
       const int32_t first = i < channels - 4 ? i : channels - 4;  // the last four may be computed again in part
       const int8_t *w = call->filter + first * depth;
       sums s = {{common, common, common, common}};

@@ -24,7 +24,8 @@ typedef enum {
 #define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_SCALAR
 #endif
 
-// 1 for Armv7-M, and for the DSP extension: kernels are written in part in Thumb-2 assembly, and loads take any address.
+// 1 for Armv7-M, and for the DSP extension: kernels are written in part in Thumb-2 assembly, and loads take any
+// address.
 #if CORTEX_M_NN_DSP || defined(__ARM_ARCH_7M__)
 #define CORTEX_M_NN_THUMB2 1
 #else

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// arm_nn_divide_by_power_of_two for exponents -shift >= 1 in every lane: VRSHL rounds halves up, so that taking one from a
-// negative dividend first sends its halves down, away from zero.
+// arm_nn_divide_by_power_of_two for exponents -shift >= 1 in every lane: VRSHL rounds halves up, so that taking one
+// from a negative dividend first sends its halves down, away from zero.
 static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_divide_right_mve(int32x4_t value, int32x4_t shift) {
   return vrshlq_s32(vaddq_s32(value, vshrq_n_s32(value, 31)), shift);
 }

@@ -1,4 +1,5 @@
-// Fixed-point rescaling of 32-bit accumulators, and the last step of each kernel. Every variant of every kernel rounds here.
+// Fixed-point rescaling of 32-bit accumulators, and the last step of each kernel. Every variant of every kernel rounds
+// here.
 //
 //   real factor = multiplier * 2^shift / 2^31, multiplier any int32, shift -31..30
 //   requantize(x) = round_away(round_up((x * 2^max(shift, 0)) * multiplier / 2^31) / 2^max(-shift, 0))

@@ -1,5 +1,5 @@
-// Every kernel on a few hundred random shapes and parameters: the variant for the core that this is built for against the
-// scalar one, bit for bit. What lies behind output and scratch must stay as it was.
+// Every kernel on a few hundred random shapes and parameters: the variant for the core that this is built for against
+// the scalar one, bit for bit. What lies behind output and scratch must stay as it was.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,8 +46,8 @@ static int8_t *fill(int8_t *to, int32_t count) {
 
 static int32_t random_multiplier(void) { return (int32_t)(0x40000000u + next_random() * 64u); }
 
-// Mostly parameters that bring sums of `depth` products to the range of an int8; now and then shifts to the left as well,
-// and now and then anything that is allowed.
+// Mostly parameters that bring sums of `depth` products to the range of an int8; now and then shifts to the left as
+// well, and now and then anything that is allowed.
 static void fill_parameters(int32_t depth) {
   int32_t usual = -5;
   for (; depth > 2; depth /= 4) {
