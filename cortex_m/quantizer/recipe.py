@@ -19,7 +19,7 @@ def quantize(
     *calibration: tuple[torch.Tensor, ...],
     quantizer: CortexMQuantizer | None = None,
 ) -> tuple[GraphModule, CortexMQuantizer]:
-    """The seed's recipe up to `convert_pt2e`: calibrated on every tuple of inputs, exported with the first."""
+    """The PT2E recipe up to `convert_pt2e`: calibrated on every tuple of inputs, exported with the first."""
     quantizer = quantizer or CortexMQuantizer()
     captured = torch.export.export(model.eval(), calibration[0]).module()
     prepared = prepare_pt2e(captured, quantizer)
