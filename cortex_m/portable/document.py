@@ -27,7 +27,8 @@ _HEAD = """<!-- Made by `python -m cortex_m.portable.codegen document docs/porta
 
 What the exporter does not lower to an int8 operator runs on these kernels (`cortex_m/portable`): C++17 without heap, on every
 core, one file a family, linked only when a model calls them. They take any `dim_order` (sizes and the order of dimensions in
-memory), broadcasting, tensors without elements and ranks 0 to 16. What a kernel cannot do it refuses with a sentence.
+memory), broadcasting, tensors without elements and ranks 0 to 16. What a kernel cannot do it refuses with a sentence. They use
+no memory but their arguments and at most 5 KiB of stack.
 
 **Element types.** *integers*: int8, uint8, int16, int32, int64. *any*: whatever has 1, 2, 4 or 8 bytes, for the elements are only
 moved. Operands of different types are promoted as PyTorch does. float16 and float64 are refused.
