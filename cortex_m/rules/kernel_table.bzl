@@ -31,15 +31,17 @@ def _all_kernels_impl(ctx):
     available = ctx.outputs.available
     table = ctx.outputs.table
     kernel_table_action(ctx, ["--available=" + available.path], [], [available])
+    kernel_table_action(ctx, ["--available=" + ctx.outputs.own.path, "--noportable"], [], [ctx.outputs.own])
     kernel_table_action(ctx, ["--operators=" + available.path, "--table=" + table.path], [available], [table])
-    return [DefaultInfo(files = depset([available, table]))]
+    return [DefaultInfo(files = depset([available, ctx.outputs.own, table]))]
 
 all_kernels = rule(
     implementation = _all_kernels_impl,
-    doc = "Every operator there is a kernel for: the list of their names, and the table of all.",
+    doc = "Every operator there is a kernel for: the lists of their names, and the table of all.",
     attrs = dict(
         KERNEL_TABLE_ATTRS,
         available = attr.output(mandatory = True),
+        own = attr.output(mandatory = True, doc = "The names of cortex_m's own operators."),
         table = attr.output(mandatory = True),
     ),
 )

@@ -35,7 +35,7 @@ def _export_impl(ctx):
             "--vectors=" + vectors.path,
             "--progress=false",
         ],
-        env = {"CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path},
+        env = {"CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path, "OMP_NUM_THREADS": "1"},
         mnemonic = "CortexMExport",
         progress_message = "Exporting %s for %s" % (ctx.label, ctx.attr.target),
     )

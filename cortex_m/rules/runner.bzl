@@ -29,7 +29,7 @@ def _runner_sources_impl(ctx):
     ]
     arguments = [
         "--info=" + info.path,
-        "--kernels=" + ctx.file._available.path,
+        "--kernels=" + ctx.file.available.path,
         "--name=%s" % ctx.attr.model.label,
         "--config=" + config.path,
         "--selected=" + selected.path,
@@ -45,7 +45,7 @@ def _runner_sources_impl(ctx):
         ctx,
         main = ctx.file._generate,
         deps = [ctx.attr._generate_library],
-        inputs = [info, ctx.file._available] + ([model.report] if model.report else []),
+        inputs = [info, ctx.file.available] + ([model.report] if model.report else []),
         outputs = [config, selected, placement],
         arguments = arguments,
         mnemonic = "CortexMRunnerConfig",
@@ -86,12 +86,12 @@ _runner_sources = rule(
         ),
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
-        "_available": attr.label(default = "//cortex_m/runner:available.txt", allow_single_file = True),
+        "available": attr.label(mandatory = True, allow_single_file = True, doc = "Names of the operators it may call."),
         "_embed": attr.label(default = "//cortex_m/runner:model.S.template", allow_single_file = True),
     }),
 )
 
-def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
+def cortex_m_runner(name, model, arena = None, portable = False, visibility = None, **kwargs):
     """Declares a runner of one model: an ELF on a device platform, a program on the host.
 
         cortex_m_runner(name = "net_runner", model = ":net")
@@ -106,6 +106,8 @@ def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
       name: of the cc_binary.
       model: label of a cortex_m_model or cortex_m_program.
       arena: memory of the board for the arena instead of the first in which it fits.
+      portable: whether the model may call operators of cortex_m/portable too, which is what a model that is not strict leaves
+        in float. They are many to compile; only those that the model calls are linked.
       visibility: of the cc_binary.
       **kwargs: other attributes of cc_binary.
     """
@@ -114,6 +116,7 @@ def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
         name = sources,
         model = model,
         arena = arena,
+        available = "//cortex_m/runner:available.txt" if portable else "//cortex_m/runner:own.txt",
         board = BOARD_NAME_OR_HOST,
         tags = ["manual"],
         visibility = ["//visibility:private"],
@@ -131,7 +134,7 @@ def cortex_m_runner(name, model, arena = None, visibility = None, **kwargs):
         deps = [
             sources,
             "//cortex_m/runner:embedded_deps",
-            "//cortex_m/runner:operators",
+            "//cortex_m/runner:operators" if portable else "//cortex_m/ops:all",
         ] + kwargs.pop("deps", []),
         placement = name + "_placement",
         visibility = visibility,

@@ -50,7 +50,7 @@ _model_test = rule(
     },
 )
 
-def cortex_m_test(name, model, cores = ["cortex_m55"], runner = None, tags = [], visibility = None, **kwargs):
+def cortex_m_test(name, model, cores = ["cortex_m55"], runner = None, portable = False, tags = [], visibility = None, **kwargs):
     """Declares a test for each core, NAME_CORE, and the suite NAME of them all.
 
     Each builds the model's runner for the core, runs it on the core's board with the model's example inputs, and compares
@@ -61,13 +61,14 @@ def cortex_m_test(name, model, cores = ["cortex_m55"], runner = None, tags = [],
       model: label of a cortex_m_model.
       cores: platforms of //platforms, "cortex_m55", and "host" for the same runtime and kernels on this machine.
       runner: label of the model's cortex_m_runner; one is made if not given.
+      portable: as of cortex_m_runner, for the runner that is made.
       tags: of the tests.
       visibility: of the suite.
       **kwargs: other attributes of the tests, such as size and timeout.
     """
     if runner == None:
         runner = name + "_runner"
-        cortex_m_runner(name = runner, model = model, tags = ["manual"])
+        cortex_m_runner(name = runner, model = model, portable = portable, tags = ["manual"])
     for core in cores:
         elf = runner
         if core != "host":

@@ -1,7 +1,8 @@
 """Writes the kernel table of a runner: LinkedKernels() with the operators that a program calls, and no others.
 
-    kernel_table.py --available=available.txt                         the names of all operators there are kernels for
-    kernel_table.py --operators=kernels.txt --table=kernels.cc        the table for the operators named in kernels.txt
+    kernel_table.py --available=available.txt                     the names of all operators there are kernels for
+    kernel_table.py --available=own.txt --noportable              those of cortex_m alone
+    kernel_table.py --operators=kernels.txt --table=kernels.cc    the table for the operators named in kernels.txt
 
 Names are those in a program, "cortex_m::quantized_add.out" or "aten::cat.out", one a line. Operators of cortex_m come from
 cortex_m/ops, all others from cortex_m/portable. One that neither has is one sentence on stderr and exit status 1.
@@ -19,6 +20,7 @@ from cortex_m.ops import codegen as ops
 from cortex_m.portable import schemas as portable
 
 _AVAILABLE = flags.DEFINE_string("available", None, "List to write.")
+_PORTABLE = flags.DEFINE_bool("portable", True, "Whether --available lists the portable operators, too.")
 _OPERATORS = flags.DEFINE_string("operators", None, "List to read, for --table.")
 _TABLE = flags.DEFINE_string("table", None, "C++ source to write.")
 
@@ -27,10 +29,14 @@ class UnknownOperator(ValueError):
     """There is no kernel of that name; the message is one sentence."""
 
 
+def own_functions() -> dict[str, str]:
+    """The C++ function of each operator of cortex_m, by the operator's name in a program."""
+    return {ops.program_name(name): f"ops::{name}_out" for name in ops.read_schemas(str(ops.OPERATORS_YAML))}
+
+
 def functions() -> dict[str, str]:
-    """The C++ function of each operator there is a kernel for, by the operator's name in a program."""
-    own = {ops.program_name(name): f"ops::{name}_out" for name in ops.read_schemas(str(ops.OPERATORS_YAML))}
-    return own | {name: portable.cpp_name(name) for name in portable.operators()}
+    """The same of each operator there is a kernel for."""
+    return own_functions() | {name: portable.cpp_name(name) for name in portable.operators()}
 
 
 def table(names: Iterable[str]) -> str:
@@ -63,7 +69,8 @@ def main(argv: list[str]) -> None:
         raise app.UsageError("--table and --operators go together, and there are no other arguments")
     try:
         if _AVAILABLE.value:
-            pathlib.Path(_AVAILABLE.value).write_text("".join(f"{name}\n" for name in functions()))
+            names = functions() if _PORTABLE.value else own_functions()
+            pathlib.Path(_AVAILABLE.value).write_text("".join(f"{name}\n" for name in names))
         if _TABLE.value:
             names = pathlib.Path(_OPERATORS.value).read_text().split()
             pathlib.Path(_TABLE.value).write_text(table(names))

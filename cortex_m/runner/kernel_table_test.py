@@ -32,6 +32,8 @@ def test_a_run_writes_names_and_table(tmp_path):
     assert run(f"--available={available}").returncode == 0
     names = available.read_text().split()
     assert {"cortex_m::quantized_conv2d_nhwc.out", "aten::add.out", "dim_order_ops::_clone_dim_order.out"} <= set(names)
+    assert run(f"--available={tmp_path}/own.txt", "--noportable").returncode == 0
+    assert (tmp_path / "own.txt").read_text().split() == [name for name in names if name.startswith("cortex_m::")]
     assert run(f"--operators={available}", f"--table={source}").returncode == 0
     assert all(f'{{"{name}", ' in source.read_text() for name in names)
 
