@@ -20,9 +20,9 @@ def test_sizes_are_plain_byte_counts(backend):
     assert library.avg_pool_scratch_size(backend, output_width=4, channels=16) >= 0
 
 
-def test_scalar_convolution_needs_two_columns():
+def test_scalar_convolution_needs_four_columns_of_words():
     size = library.convolve_scratch_size(Backend.SCALAR, filter_dims=(8, 3, 3, 16), **GEOMETRY)
-    assert size == 2 * 3 * 3 * 16 * 2  # im2col, int16
+    assert size == 4 * (3 * 3 * 16) * 4  # im2col of four pixels, int32
 
 
 def test_sizes_that_no_kernel_takes_are_refused():
