@@ -1,7 +1,7 @@
 """Counts instructions of the int8 kernels on simulated cores and compares them with a peer's.
 
     bazel run //tools:bench -- --cores m55,m4
-    bazel run //tools:bench -- --json /tmp/bench.json
+    bazel run //tools:bench -- --json bench.json
 
 Counts are exact and the same in every run, but instructions are not cycles. The peer's numbers, and the versions they are
 of, stand in bench_yardstick.json.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -48,6 +49,14 @@ def count(core: str, board: str) -> dict[str, int]:
     return {case: int(value) for case, value in lines}
 
 
+def compiler(core: str) -> str:
+    """What the measured program was compiled with, "gcc 12": another one gives other counts."""
+    found = re.search(rb"GCC: \([^)]*\) (\d+)\.", (_PROGRAMS / f"bench_cortex_{core}.elf").read_bytes())
+    if found is None:
+        raise ValueError(f"the bench program of {core} does not say which GCC compiled it")
+    return f"gcc {found[1].decode()}"
+
+
 def rows(core: str, counts: dict[str, int]) -> list[dict]:
     """One row for each case that both sides have, in the yardstick's order."""
     peer = yardstick()["layer"][core]
@@ -69,9 +78,10 @@ def geometric_mean(table: list[dict]) -> float:
     return math.exp(sum(math.log(row["instructions"] / row["yardstick"]) for row in table) / len(table))
 
 
-def versions() -> dict[str, str]:
+def versions(core: str) -> dict[str, str]:
+    """Of the compiler, the simulator and the peer."""
     qemu = subprocess.run(["qemu-system-arm", "--version"], capture_output=True, text=True, check=True).stdout
-    return {"simulator": qemu.splitlines()[0], "yardstick": yardstick()["versions"]}
+    return {"compiler": compiler(core), "simulator": qemu.splitlines()[0], "yardstick": yardstick()["versions"]}
 
 
 def _write(name: str, content: dict) -> None:
@@ -87,8 +97,8 @@ def main(argv: list[str]) -> None:
     unknown = [name for name in names if name not in cores]
     if unknown:
         raise app.UsageError(f"no board or no yardstick for {', '.join(unknown)}; there is one for {', '.join(cores)}")
-    report: dict = {"versions": versions(), "rows": [], "geomean": {}}
-    recorded = {}
+    report: dict = {"versions": versions(names[0]), "rows": [], "geomean": {}}
+    recorded: dict = {"compiler": compiler(names[0])}
     for core in names:
         recorded[core] = count(core, cores[core])
         table = rows(core, recorded[core])
