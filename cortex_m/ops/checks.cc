@@ -52,9 +52,9 @@ bool ReadActivation(int64_t min, int64_t max, cmsis_nn_activation* activation) {
   return Narrow(min, -128, 127, &activation->min) && Narrow(max, -128, 127, &activation->max) && min <= max;
 }
 
-bool ShiftsAreValid(const int32_t* shifts, int32_t count) {
+bool RequantizationIsValid(const int32_t* multipliers, const int32_t* shifts, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    if (shifts[i] < -31 || shifts[i] > 30) return false;
+    if (multipliers[i] < kMinMultiplier || shifts[i] < -31 || shifts[i] > 30) return false;
   }
   return true;
 }

@@ -36,8 +36,11 @@ bool Narrow(int64_t value, int32_t low, int32_t high, int32_t* out);
 // Whether -128 <= min <= max <= 127; if so, stores them.
 bool ReadActivation(int64_t min, int64_t max, cmsis_nn_activation* activation);
 
-// Whether each of the shifts is one that the kernels take (-31..30).
-bool ShiftsAreValid(const int32_t* shifts, int32_t count);
+// -2^31 is no multiplier: Helium's doubling multiplication saturates where both factors are -2^31, and other cores wrap.
+constexpr int32_t kMinMultiplier = -INT32_MAX;
+
+// Whether each pair of multiplier and shift is one that all kernels take alike: the shift in -31..30.
+bool RequantizationIsValid(const int32_t* multipliers, const int32_t* shifts, int32_t count);
 
 // Element strides of a tensor of rank <= 4, from its dim order.
 void ReadStrides(const Tensor& tensor, int32_t strides[4]);

@@ -30,7 +30,7 @@ bool Broadcasts(const Tensor& small, const Tensor& big) {
 bool ReadOperand(const Tensor& tensor, int64_t zero_point, int64_t multiplier, int64_t shift, Operand* operand) {
   operand->data = tensor.as<int8_t>();
   return Narrow(-zero_point, -127, 128, &operand->offset) &&
-         Narrow(multiplier, INT32_MIN, INT32_MAX, &operand->multiplier) && Narrow(shift, -31, 30, &operand->shift);
+         Narrow(multiplier, kMinMultiplier, INT32_MAX, &operand->multiplier) && Narrow(shift, -31, 30, &operand->shift);
 }
 
 }  // namespace
@@ -48,10 +48,10 @@ Status quantized_add_out(KernelContext& context, const Tensor& self, int64_t sel
   }
   if (!ReadOperand(self, self_zero_point, self_multiplier, self_shift, &a) ||
       !ReadOperand(other, other_zero_point, other_multiplier, other_shift, &b)) {
-    return context.Fail("add: an operand's multiplier is no int32, or its shift is outside -31..30");
+    return context.Fail("add: an operand's multiplier is not in -(2^31-1)..2^31-1, or its shift is outside -31..30");
   }
   int32_t offset, multiplier, shift;
-  if (!Narrow(output_zero_point, -128, 127, &offset) || !Narrow(output_multiplier, INT32_MIN, INT32_MAX, &multiplier) ||
+  if (!Narrow(output_zero_point, -128, 127, &offset) || !Narrow(output_multiplier, kMinMultiplier, INT32_MAX, &multiplier) ||
       !Narrow(output_shift, -31, 30, &shift)) {
     return context.Fail("add: the output's zero point, multiplier or shift is out of range");
   }

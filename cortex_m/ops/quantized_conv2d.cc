@@ -57,7 +57,9 @@ Status Convolve(KernelContext& context, Layout layout, const Arguments& a) {
   if (multipliers == nullptr || shifts == nullptr) {
     return context.Fail("conv2d: multipliers and shifts must be int32, one for each output channel");
   }
-  if (!ShiftsAreValid(shifts, output.c)) return context.Fail("conv2d: a requantize shift is outside -31..30");
+  if (!RequantizationIsValid(multipliers, shifts, output.c)) {
+    return context.Fail("conv2d: a requantize multiplier is -2^31, or a shift is outside -31..30");
+  }
   const int32_t* bias = a.bias == nullptr ? nullptr : Int32Values(*a.bias, output.c);
   if (a.bias != nullptr && bias == nullptr) {
     return context.Fail("conv2d: bias must be int32, one value for each output channel");

@@ -146,6 +146,7 @@ TEST(QuantizedConv2dRefusals, Arguments) {
   ExpectBothRefuse([](Call& c) { c.multipliers->dtype = ScalarType::kFloat; }, "multipliers and shifts must be int32");
   ExpectBothRefuse([](Call& c) { c.shifts->rank = 0; }, "multipliers and shifts must be int32");
   ExpectBothRefuse([](Call& c) { c.shifts->mutable_as<int32_t>()[7] = 31; }, "shift is outside -31..30");
+  ExpectBothRefuse([](Call& c) { c.multipliers->mutable_as<int32_t>()[7] = INT32_MIN; }, "multiplier is -2^31");
   ExpectBothRefuse([](Call& c) { c.bias->dtype = ScalarType::kLong; }, "bias must be int32");
 }
 

@@ -102,9 +102,9 @@ Status quantized_linear_out(KernelContext& context, const Tensor& input, const T
   for (int32_t row = 0; row < rows; ++row) {
     for (int32_t c = 0; c < channels; c += step) {
       cmsis_nn_per_tensor_quant_params quant;
-      if (!Narrow(requantize_multipliers[c % count], INT32_MIN, INT32_MAX, &quant.multiplier) ||
+      if (!Narrow(requantize_multipliers[c % count], kMinMultiplier, INT32_MAX, &quant.multiplier) ||
           !Narrow(requantize_shifts[c % count], -31, 30, &quant.shift)) {
-        return context.Fail("linear: a multiplier is no int32, or a shift is outside -31..30");
+        return context.Fail("linear: a multiplier is not in -(2^31-1)..2^31-1, or a shift is outside -31..30");
       }
       cmsis_nn_context sum = sums;
       if (sum.buf != nullptr) sum.buf = static_cast<int32_t*>(sums.buf) + c;
@@ -133,7 +133,9 @@ Status quantized_linear_per_channel_out(KernelContext& context, const Tensor& in
   if (multipliers == nullptr || shifts == nullptr) {
     return context.Fail("linear: multipliers and shifts must be int32, one for each output");
   }
-  if (!ShiftsAreValid(shifts, channels)) return context.Fail("linear: a requantize shift is outside -31..30");
+  if (!RequantizationIsValid(multipliers, shifts, channels)) {
+    return context.Fail("linear: a requantize multiplier is -2^31, or a shift is outside -31..30");
+  }
   if (arm_fully_connected_s8_get_buffer_size(&linear.filter) > 0) {
     return context.Fail("linear: the kernel library needs kernel sums on this core, which this operator does not have");
   }
