@@ -186,7 +186,8 @@ TEST(QuantizedLinearRefusals, EachOfThem) {
   ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{1, 2}, Ints{0, 0}), "one multiplier and one shift");
   ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{1}, Ints{0, 0}), "one multiplier and one shift");
   ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{}, Ints{}), "one multiplier and one shift");
-  ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{int64_t{1} << 31}, Ints{0}), "no int32");
+  ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{int64_t{1} << 31}, Ints{0}), "multiplier is not in");
+  ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{INT32_MIN}, Ints{0}), "multiplier is not in");
   ExpectRefused(call.WithLists(nullptr, nullptr, 0, Ints{1}, Ints{-32}), "outside -31..30");
   (*call.shifts)->mutable_as<int32_t>()[5] = 31;
   ExpectRefused(call.PerChannel(nullptr), "outside -31..30");
