@@ -55,11 +55,15 @@ def parse_entry(text: str) -> tuple[Path, str]:
 
 
 def load_entry(path: Path, function: str):
-    """The function of that name in a Python file."""
+    """The function of that name in a Python file, which may import what lies beside it or where the person stands."""
+    sys.path += [str(path.parent), str(_path("."))]
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise ExportError(f"{path} cannot be imported: {error}") from error
     if not callable(getattr(module, function, None)):
         raise ExportError(f"{path} has no function {function}")
     return getattr(module, function)

@@ -10,10 +10,11 @@ import pytest
 
 NET = """
 import torch
+from beside import SEED
 from cortex_m import ModelSource
 
 def small():
-    torch.manual_seed(0)
+    torch.manual_seed(SEED)
     net = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3))
     return net, (torch.randn(1, 2, 6, 6),)
 
@@ -35,6 +36,8 @@ def export(*flags: str) -> subprocess.CompletedProcess:
 def net(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("net") / "net.py"
     path.write_text(NET)
+    path.with_name("beside.py").write_text("SEED = 0\n")
+    path.with_name("broken.py").write_text("import no_such_module\n")
     return path
 
 
@@ -65,6 +68,7 @@ def test_writes_program_report_and_vectors(net, tmp_path):
         (["--entry={net}:wrong_shape"], "returns shapes [[1, 3]], but [[1, 10]] is declared"),
         (["--entry={net}:nothing"], "returned neither a ModelSource nor (module, example_inputs)"),
         (["--entry={net}:missing"], "has no function missing"),
+        (["--entry={broken}:model"], "cannot be imported: No module named 'no_such_module'"),
         (["--entry={net}"], "write it as FILE.py:FUNCTION"),
         (["--entry=none.py:small"], "there is no file"),
         (["--entry={net}:small", "--target=cortex-m99"], "unknown target 'cortex-m99'"),
@@ -72,7 +76,7 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(net, tmp_path, flags, sentence):
-    done = export(*(flag.format(net=net) for flag in flags), f"--program={tmp_path}/net.pte", "--progress=false")
+    done = export(*(flag.format(net=net, broken=net.with_name("broken.py")) for flag in flags), f"--program={tmp_path}/net.pte", "--progress=false")
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("export: error: ")]
     assert len(errors) == 1 and sentence in errors[0]
