@@ -17,7 +17,7 @@ def _portable_codegen_impl(ctx):
 portable_codegen = rule(
     implementation = _portable_codegen_impl,
     attrs = dict(PYTHON_ATTRS, **{
-        "what": attr.string(mandatory = True, values = ["available", "declarations", "document", "table"]),
+        "what": attr.string(mandatory = True, values = ["declarations", "document", "table"]),
         "operators": attr.string_list(doc = "For a table: names as in a program; all if empty."),
         "out": attr.output(mandatory = True),
         "_codegen": attr.label(default = "//cortex_m/portable:codegen.py", allow_single_file = True),

@@ -77,8 +77,6 @@ def main(arguments: list[str]) -> None:
         text = declarations()
     elif what == "table":
         text = table(names or schemas.operators())
-    elif what == "available":
-        text = "".join(f"{name}\n" for name in schemas.operators())
     elif what == "document":
         text = document.document()
     else:
