@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from torch.fx import Graph, Node
 
-from cortex_m.quantizer import checks
 from cortex_m.quantizer.match import Match
-from cortex_m.quantizer.patterns import BY_HEAD, Pattern, reason_without_pattern
+from cortex_m.quantizer.patterns import BY_HEAD, Pattern, common, reason_without_pattern, tail
 from cortex_m.quantizer.quantization_configs import CortexMQuantizationConfig
 
 
@@ -27,7 +26,7 @@ def _fusable_tail(pattern: Pattern, head: Node) -> Node | None:
     (user,) = head.users
     if user.target not in pattern.tails or user.args[0] is not head:
         return None
-    return user if checks.tail(user) is None else None
+    return user if tail(user) is None else None
 
 
 def find_matches(
@@ -48,7 +47,7 @@ def find_matches(
             refusals.append(Refusal(node, reason_without_pattern(node)))
             continue
         match = Match(pattern, node, _fusable_tail(pattern, node), config_of(pattern))
-        reason = checks.common(match) or pattern.check(match)
+        reason = common(match) or pattern.check(match)
         if reason is not None:
             refusals.append(Refusal(node, reason))
             continue

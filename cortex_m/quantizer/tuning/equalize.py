@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 import torch
 from torch.fx import GraphModule, Node
 
-from cortex_m.quantizer import checks
 from cortex_m.quantizer.match import argument, fake
-from cortex_m.quantizer.patterns import CLAMPS
+from cortex_m.quantizer.patterns import CLAMPS, clamp_bounds
 from cortex_m.quantizer.tuning.replay import attribute, observed
 
 aten = torch.ops.aten
@@ -103,7 +102,7 @@ def find_groups(model: GraphModule) -> list[Group]:
                     build.freeze(source)
                 continue
         elif node.target in CLAMPS:
-            low, high = checks.clamp_bounds(node)
+            low, high = clamp_bounds(node)
             if low == 0 and (high is None or high > 0):
                 build.join(sources[0], node)
                 clamps.append((node, float("inf") if high is None else float(high)))

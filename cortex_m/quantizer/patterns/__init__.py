@@ -1,0 +1,65 @@
+"""The pattern table: what is quantized, how, and the reason for each refusal.
+
+One entry describes one layer: the ATen targets it may start with, the activations that may follow and are fused
+into it, where its arguments are, what its output's scale is, and a check. The check gets a `Match` and returns
+None, or one sentence that says why this node stays float. Annotation, the report and the documentation read this
+table and nothing else; `pattern_table()` gives it as rows of text. Each family has a file with its rows and checks.
+
+Limits that hold for every entry (`pattern.common`): float32 tensors of static shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch._ops import OpOverload
+from torch.fx import Node
+
+from cortex_m.quantizer.patterns import elementwise, matrices, movement, windows
+from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, clamp_bounds, common, tail
+
+__all__ = [
+    "BY_HEAD",
+    "CLAMPS",
+    "PATTERNS",
+    "Output",
+    "Pattern",
+    "clamp_bounds",
+    "common",
+    "pattern_table",
+    "reason_without_pattern",
+    "tail",
+]
+
+aten = torch.ops.aten
+
+PATTERNS: tuple[Pattern, ...] = (
+    *windows.PATTERNS,
+    *matrices.PATTERNS,
+    *elementwise.PATTERNS,
+    *movement.PATTERNS,
+)
+
+BY_HEAD: dict[OpOverload, Pattern] = {head: pattern for pattern in PATTERNS for head in pattern.heads}
+
+
+def reason_without_pattern(node: Node) -> str:
+    """Why `node`, whose target starts no pattern, stays float."""
+    if node.target is aten.batch_norm.default:
+        return "a batch norm is folded only into the convolution or linear layer before it, or over images of rank 4"
+    if node.target in (aten.dropout.default, aten.feature_dropout.default, aten.alpha_dropout.default):
+        return "dropout in training mode"
+    return "no int8 pattern has this operator"
+
+
+def pattern_table() -> Iterator[tuple[str, str, str, str, str]]:
+    """(pattern, operators, fused activations, output scale, limits) for each row, as text."""
+    for pattern in PATTERNS:
+        yield (
+            pattern.name,
+            ", ".join(str(head) for head in pattern.heads),
+            ", ".join(str(tail) for tail in pattern.tails) or "-",
+            pattern.output.value,
+            pattern.limits,
+        )
