@@ -20,10 +20,19 @@ Fields of a board:
   stack_bytes   stack of the runners
 """
 
+load("//cortex_m/boards/mps2_an385:board.bzl", _mps2_an385 = "BOARD")
 load("//cortex_m/boards/mps2_an386:board.bzl", _mps2_an386 = "BOARD")
+load("//cortex_m/boards/mps2_an500:board.bzl", _mps2_an500 = "BOARD")
+load("//cortex_m/boards/mps2_an505:board.bzl", _mps2_an505 = "BOARD")
 load("//cortex_m/boards/mps3_an547:board.bzl", _mps3_an547 = "BOARD")
 
-BOARDS = {board["name"]: board for board in [_mps2_an386, _mps3_an547]}
+BOARDS = {board["name"]: board for board in [
+    _mps2_an385,
+    _mps2_an386,
+    _mps2_an500,
+    _mps2_an505,
+    _mps3_an547,
+]}
 
 def instructions_per_tick(board):
     """The exact ratio of executed instructions to ticks of SysTick under QEMU's -icount.

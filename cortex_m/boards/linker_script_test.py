@@ -12,7 +12,7 @@ from cortex_m.boards import boards
 _SCRIPTS = Path("cortex_m/boards").resolve()
 _GCC = "arm-none-eabi-gcc"
 
-pytestmark = pytest.mark.parametrize("board", ["mps3_an547", "mps2_an386"])
+pytestmark = pytest.mark.parametrize("board", boards.names())
 
 _MAIN = """
 #include <stdint.h>

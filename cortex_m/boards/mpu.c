@@ -39,7 +39,8 @@ static uint32_t Log2(uint32_t value) {
 static void SetRasr(uint32_t number, uint32_t origin, uint32_t length, uint32_t access) {
   MPU_RNR = number;
   MPU_RBAR = origin;
-  MPU_RASR = access | (1u << 19) | (3u << 16) | ((Log2(length) - 1) << 1) | 1u;  // TEX 1, C, B: normal, write-back
+  const uint32_t normal = MAINLINE ? 1u << 19 | 3u << 16 : 3u << 16;  // write-back: TEX 1, C, B; Armv6-M has no TEX
+  MPU_RASR = access | normal | ((Log2(length) - 1) << 1) | 1u;
 }
 
 static void SetRegion(uint32_t number, const Memory* memory) {

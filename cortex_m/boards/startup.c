@@ -38,27 +38,13 @@ int main(int argc, char** argv);
 
 static const uint32_t kPaint = 0xC0DEC0DEu;
 
-#define UNEXPECTED_1 (uintptr_t) Fault_Handler
-#define UNEXPECTED_2 UNEXPECTED_1, UNEXPECTED_1
-#define UNEXPECTED_4 UNEXPECTED_2, UNEXPECTED_2
-#define UNEXPECTED_8 UNEXPECTED_4, UNEXPECTED_4
-#define UNEXPECTED_16 UNEXPECTED_8, UNEXPECTED_8
-#define UNEXPECTED_32 UNEXPECTED_16, UNEXPECTED_16
-
 __attribute__((section(".vectors"), used)) static const uintptr_t vectors[16 + BOARD_INTERRUPTS] = {
-    (uintptr_t)__stack_top,
-    (uintptr_t)Reset_Handler,
-    UNEXPECTED_1,  // NMI
-    UNEXPECTED_4,  // HardFault, MemManage, BusFault, UsageFault
-    UNEXPECTED_8,  // SecureFault, reserved, SVCall, DebugMonitor, reserved, PendSV
-    (uintptr_t)SysTick_Handler,
-    UNEXPECTED_32,
-#if BOARD_INTERRUPTS > 32
-    UNEXPECTED_32,
-    UNEXPECTED_32,
-#endif
+    [0] = (uintptr_t)__stack_top,
+    [1] = (uintptr_t)Reset_Handler,
+    [2 ... 14] = (uintptr_t)Fault_Handler,
+    [15] = (uintptr_t)SysTick_Handler,
+    [16 ... 15 + BOARD_INTERRUPTS] = (uintptr_t)Fault_Handler,
 };
-_Static_assert(BOARD_INTERRUPTS == 32 || BOARD_INTERRUPTS == 96, "add a line to the table above");
 
 __attribute__((noreturn, used, section(".text.boot"))) static void Boot(void) {
   memcpy(__data_start, __data_load, (size_t)((uint8_t*)__data_end - (uint8_t*)__data_start));

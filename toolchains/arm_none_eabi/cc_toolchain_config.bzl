@@ -72,7 +72,8 @@ def _flags(actions, flags, when = None, unless = None):
     return flag_set(actions = actions, flag_groups = [flag_group(flags = flags)], with_features = conditions)
 
 def _impl(ctx):
-    core_flags = ctx.attr.core_flags + ["-mthumb"]
+    # Cores without Thumb-2 read assembly in the old syntax unless told otherwise.
+    core_flags = ctx.attr.core_flags + ["-mthumb", "-masm-syntax-unified"]
     compile_flags = _COMPILE_FLAGS + ["-ffile-prefix-map=%s=toolchain" % ctx.attr.prefix]
     optimized = ["dbg", "minimum_size"]
     features = [

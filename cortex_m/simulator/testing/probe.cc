@@ -183,19 +183,21 @@ int main(int argc, char** argv) {
   }
 #if defined(__arm__)
   if (is("undefined")) __asm__ volatile("udf #0");
+#if __ARM_ARCH_ISA_THUMB >= 2  // Armv6-M and Armv8-M Baseline have neither this trap nor FAULTMASK
   if (is("divide")) {
     volatile uint32_t zero = 0;
     uint32_t quotient;
     __asm__ volatile("udiv %0, %1, %2" : "=r"(quotient) : "r"(100), "r"(zero));
     return static_cast<int>(quotient);
   }
+  if (is("lockup")) {
+    __asm__ volatile("cpsid f\n\tudf #0");
+  }
+#endif
   if (is("interrupt")) {
     *reinterpret_cast<volatile uint32_t*>(0xE000E100) = 1u << 3;  // NVIC_ISER
     *reinterpret_cast<volatile uint32_t*>(0xE000E200) = 1u << 3;  // NVIC_ISPR
     __asm__ volatile("dsb\n\tisb");
-  }
-  if (is("lockup")) {
-    __asm__ volatile("cpsid f\n\tudf #0");
   }
 #endif
   print_text("error: unknown command ");
