@@ -1,0 +1,73 @@
+"""The two forms of an int8 image: the NCHW node and its NHWC twin, each made where it is first wanted."""
+
+import torch
+from torch.fx import Node
+
+from cortex_m.passes.graph_editor import GraphEditor
+from cortex_m.passes.lowering.movement import emit_transpose
+from cortex_m.passes.qparams import torch_op
+
+TO_NHWC = [0, 2, 3, 1]  # NHWC dimension d is NCHW dimension TO_NHWC[d]
+TO_NCHW = [0, 3, 1, 2]  # NCHW dimension d is NHWC dimension TO_NCHW[d]
+
+_QUANTIZE = torch.ops.cortex_m.quantize_per_tensor.default
+
+
+class Forms:
+    """What the rules share. `nchw` and `nhwc` map a node of the graph before the pass to its forms as far as they exist."""
+
+    def __init__(self, editor: GraphEditor) -> None:
+        self.editor = editor
+        self.nchw: dict[Node, Node] = {}
+        self.nhwc: dict[Node, Node] = {}
+
+    def as_nchw(self, node: Node, before: Node) -> Node:
+        """The NCHW form of the image `node`, made ahead of `before` where it is missing."""
+        if node not in self.nchw and node not in self.nhwc:
+            if torch_op(node) == _QUANTIZE and not is_contiguous(node.args[0]):
+                self.as_nhwc(node, before)
+        if node not in self.nchw and node in self.nhwc:
+            self.nchw[node] = emit_transpose(self.editor, self.nhwc[node], TO_NCHW, before, before)
+        return self.nchw.setdefault(node, node)
+
+    def as_nhwc(self, node: Node, before: Node) -> Node:
+        """The NHWC form of the image `node`, made ahead of `before` where it is missing."""
+        if node in self.nhwc:
+            return self.nhwc[node]
+        quantizes = torch_op(node) == _QUANTIZE
+        if quantizes and node not in self.nchw and not (moves_nothing(node) and is_contiguous(node.args[0])):
+            value = self.editor.call("cortex_m::quantize_to_nhwc", node.args, node, node)
+        else:
+            value = self.nchw.setdefault(node, node)
+            if node.op == "placeholder" and not is_contiguous(node):
+                raise ValueError(f"input {node.name} is int8 in another memory order than NCHW; make it contiguous")
+            value = emit_transpose(self.editor, value, TO_NHWC, before, before)
+        self.nhwc[node] = value
+        return value
+
+    def prefers_nhwc(self, node: Node) -> bool:
+        """True if `node` exists as NHWC alone."""
+        return node in self.nhwc and node not in self.nchw
+
+    def settle(self, node: Node, value: Node) -> None:
+        """`value` is `node` in logical order; readers of a rank-4 value find it as the NCHW form."""
+        if is_image(node):
+            self.nchw[node] = value
+        else:
+            node.replace_all_uses_with(value)
+
+
+def is_image(node: Node) -> bool:
+    """True for an int8 tensor of rank 4."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dim() == 4 and value.dtype == torch.int8
+
+
+def is_contiguous(node: Node) -> bool:
+    return node.meta["val"].is_contiguous()
+
+
+def moves_nothing(node: Node) -> bool:
+    """True if NCHW and NHWC order of this image are the same bytes."""
+    _, c, h, w = node.meta["val"].shape
+    return c == 1 or h * w == 1
