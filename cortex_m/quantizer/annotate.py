@@ -20,9 +20,10 @@ from torchao.quantization.pt2e.quantizer import (
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 from cortex_m.quantizer.match import Match, fake
-from cortex_m.quantizer.matcher import Refusal
+from cortex_m.quantizer.pattern_matcher import Refusal, is_annotated
 from cortex_m.quantizer.patterns import Output
-from cortex_m.quantizer.quantization_configs import RECORDED_INPUT_QSPEC, SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec
+from cortex_m.quantizer.quantization_configs import SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec, recorded_input_qspec
+from cortex_m.quantizer.tuning.tuner import Tuner
 
 _NO_NEIGHBOUR = "it stands between float operators only"
 
@@ -71,21 +72,38 @@ def _annotation(node: Node) -> QuantizationAnnotation:
     return node.meta.setdefault(Q_ANNOTATION_KEY, QuantizationAnnotation(_annotated=True))
 
 
-def _is_quantized(node: Node) -> bool:
+def _output_qspec(node: Node) -> QuantizationSpecBase | None:
+    """The specification of the value of `node`, seen through sharing; None if it stays float."""
     annotation = node.meta.get(Q_ANNOTATION_KEY)
-    return annotation is not None and annotation.output_qspec is not None
+    qspec = annotation.output_qspec if annotation is not None else None
+    while isinstance(qspec, SharedQuantizationSpec):
+        edge = qspec.edge_or_node
+        if isinstance(edge, Node):
+            qspec = edge.meta[Q_ANNOTATION_KEY].output_qspec
+        else:
+            qspec = edge[1].meta[Q_ANNOTATION_KEY].input_qspec_map[edge[0]]
+    return qspec
 
 
-def _set_inputs(match: Match) -> None:
+def _can_share(source: Node, wanted: QuantizationSpecBase) -> bool:
+    """Whether `source` is quantized, by whomever, to the integers that its user wants."""
+    qspec = _output_qspec(source)
+    return qspec is not None and all(
+        getattr(qspec, name, None) == getattr(wanted, name) for name in ("dtype", "quant_min", "quant_max")
+    )
+
+
+def _set_inputs(match: Match, qat: bool) -> None:
     inputs = _annotation(match.head).input_qspec_map
     for source in match.activations():
-        quantized = _is_quantized(source)
-        inputs[source] = SharedQuantizationSpec(source) if quantized else match.config.input_activation
+        wanted = match.config.input_activation
+        inputs[source] = SharedQuantizationSpec(source) if _can_share(source, wanted) else wanted
     if not match.pattern.weighted:
         return
     weight, bias = match.argument(1), match.argument(2)
     inputs[weight] = match.config.weight
-    if bias is not None:
+    # In training the bias is float: torchao folds batch norms into it, and lowering quantizes it.
+    if bias is not None and not qat:
         inputs[bias] = bias_qspec(match.head, match.argument(0), weight, match.config.per_channel)
 
 
@@ -123,8 +141,8 @@ class _SharedRoot:
         _close(match, self._root)
 
 
-def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
-    """Annotates the graph; returns the matches that are quantized, and refusals for those that are not worth it."""
+def annotate(matches: list[Match], qat: bool = False) -> tuple[list[Match], list[Refusal]]:
+    """Annotates the graph, with `qat` for training; returns the matches that are quantized, and refusals for those that are not worth it."""
     groups = _cluster(matches)
     groups += [[match] for match in matches if match.pattern.output is not Output.SHARED]
     layers = [match for match in matches if not match.pattern.needs_neighbour]
@@ -153,14 +171,14 @@ def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
         if match.head in roots:
             roots[match.head].annotate(match)
             continue
-        _set_inputs(match)
+        _set_inputs(match, qat)
         fixed = match.pattern.output is Output.SOFTMAX
         _close(match, SOFTMAX_OUTPUT_FIXED_QSPEC if fixed else match.config.output_activation)
     return kept, refusals
 
 
-def record_inputs(graph: Graph) -> None:
-    """Puts an InputRecorder behind each graph input; after `annotate`, which takes inputs to be unquantized."""
+def record_inputs(graph: Graph, tuner: Tuner) -> None:
+    """Puts an InputRecorder behind each graph input that no other quantizer has annotated."""
     for node in graph.nodes:
-        if node.op == "placeholder" and fake(node) is not None:
-            _annotation(node).output_qspec = RECORDED_INPUT_QSPEC
+        if node.op == "placeholder" and fake(node) is not None and not is_annotated(node):
+            _annotation(node).output_qspec = recorded_input_qspec(tuner)

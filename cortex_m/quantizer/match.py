@@ -15,21 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Match:
-    """`pattern` found at `head`, with the activation `tail` fused into it, if any."""
+    """`pattern` found in the chain `nodes`: its head, and what is fused into it (batch norm, activation)."""
 
     pattern: "Pattern"
-    head: Node
-    tail: Node | None
+    nodes: tuple[Node, ...]
     config: "CortexMQuantizationConfig"
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
-        return (self.head,) if self.tail is None else (self.head, self.tail)
+    def head(self) -> Node:
+        return self.nodes[0]
 
     @property
     def last(self) -> Node:
         """The node whose value leaves the pattern."""
-        return self.tail or self.head
+        return self.nodes[-1]
 
     def argument(self, position: int) -> Any:
         """The head's argument, or its schema's default where the call leaves it out."""

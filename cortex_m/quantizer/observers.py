@@ -6,9 +6,14 @@ has put better ones in. `InputRecorder` stands behind each graph input and keeps
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e import MinMaxObserver, ObserverBase, PerChannelMinMaxObserver
+
+if TYPE_CHECKING:
+    from cortex_m.quantizer.tuning.tuner import Tuner
 
 # Calibration samples beyond this are counted in ranges but not replayed in tuning.
 RECORDED_BYTES = 256 * 2**20
@@ -65,10 +70,10 @@ class PerChannelWeightObserver(PerChannelMinMaxObserver):
 class InputRecorder(ObserverBase):
     """Keeps the calibration samples of one graph input, and starts tuning when conversion begins."""
 
-    def __init__(self, dtype: torch.dtype, **_):
+    def __init__(self, dtype: torch.dtype, tuner: Tuner, **_):
         super().__init__(dtype=dtype)
         self.samples: list[torch.Tensor] = []
-        self.tuner = None
+        self.tuner = tuner
         self._bytes = 0
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -83,7 +88,6 @@ class InputRecorder(ObserverBase):
 
     def convert(self, model: GraphModule, node: Node) -> None:
         """PT2E calls this first of all when it converts `model`; afterwards the recorder is gone from the graph."""
-        if self.tuner is not None:
-            self.tuner.tune(model)
+        self.tuner.tune(model)
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)

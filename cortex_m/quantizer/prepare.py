@@ -56,8 +56,8 @@ _RESHAPES = (
 _WITH_CONSTANTS = (aten.conv2d.default, aten.linear.default)
 
 
-def prepare_graph(model: GraphModule) -> tuple[GraphModule, list[RemovedNode]]:
-    """Does all of the above in place; returns the model and what was removed.
+def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModule, list[RemovedNode]]:
+    """Does all of the above in place, with `training` all but the last two; returns the model and what was removed.
 
     Raises ValueError for an in-place operator whose effect another view of its tensor would see.
     """
@@ -67,8 +67,9 @@ def prepare_graph(model: GraphModule) -> tuple[GraphModule, list[RemovedNode]]:
     _make_out_of_place(model)
     removals = _remove_identities(model)
     _make_padding_numeric(model)
-    _make_batch_norms_depthwise(model)
-    _own_constants(model)
+    if not training:
+        _make_batch_norms_depthwise(model)
+        _own_constants(model)
     model.graph.eliminate_dead_code()
     model.graph.lint()
     model.recompile()

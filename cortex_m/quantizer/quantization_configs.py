@@ -3,6 +3,7 @@
     activations   int8, affine, one scale and zero point a tensor
     weights       int8, symmetric in [-127, 127], one scale an output channel (or one a tensor)
     bias          int32, zero point 0, scale = input scale * weight scale of the channel
+    int16         activations symmetric in [-32767, 32767]; only what the pattern table says takes it
     softmax       output fixed at scale 1/256, zero point -128: the interval [0, 1) in 256 steps
 
 `x_real = scale * (x_int8 - zero_point)` throughout.
@@ -10,7 +11,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch.fx import Node
@@ -21,7 +23,11 @@ from torchao.quantization.pt2e.quantizer import (
     QuantizationSpec,
 )
 
+from cortex_m.quantizer.fake_quantize import FakeQuantize, PerChannelFakeQuantize
 from cortex_m.quantizer.observers import ActivationObserver, InputRecorder, PerChannelWeightObserver
+
+if TYPE_CHECKING:
+    from cortex_m.quantizer.tuning.tuner import Tuner
 
 INT8_MIN, INT8_MAX = -128, 127
 
@@ -30,6 +36,9 @@ WEIGHT_MIN, WEIGHT_MAX = -127, 127
 
 # PyTorch's quantize op clamps in float32, where 2^31 - 1 would round up to 2^31 and wrap.
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 128
+
+# Symmetric: int16 tensors have zero point 0.
+INT16_MIN, INT16_MAX = -32767, 32767
 
 CMSIS_SOFTMAX_SCALE = 1.0 / 256.0
 CMSIS_SOFTMAX_ZERO_POINT = -128
@@ -77,8 +86,18 @@ SOFTMAX_OUTPUT_FIXED_QSPEC = FixedQParamsQuantizationSpec(
 )
 
 
-# Not a quantization: only how an InputRecorder gets behind a graph input.
-RECORDED_INPUT_QSPEC = QuantizationSpec(dtype=torch.float32, observer_or_fake_quant_ctr=InputRecorder)
+INT16_ACTIVATION_PER_TENSOR_QSPEC = QuantizationSpec(
+    dtype=torch.int16,
+    observer_or_fake_quant_ctr=MinMaxObserver,
+    quant_min=INT16_MIN,
+    quant_max=INT16_MAX,
+    qscheme=torch.per_tensor_symmetric,
+)
+
+
+def recorded_input_qspec(tuner: Tuner) -> QuantizationSpec:
+    """Not a quantization: only how an InputRecorder that works for `tuner` gets behind a graph input."""
+    return QuantizationSpec(dtype=torch.float32, observer_or_fake_quant_ctr=InputRecorder.with_args(tuner=tuner))
 
 
 def _bias_qparams(observers) -> tuple[torch.Tensor, torch.Tensor]:
@@ -102,6 +121,10 @@ def bias_qspec(layer: Node, activation: Node, weight: Node, per_channel: bool) -
     )
 
 
+# Weight of the newest batch in the running range of an activation.
+ACTIVATION_AVERAGING = 0.01
+
+
 @dataclass(frozen=True)
 class CortexMQuantizationConfig:
     """The specifications that one kind of layer uses; None leaves that tensor in float.
@@ -121,6 +144,21 @@ class CortexMQuantizationConfig:
     def per_channel(self) -> bool:
         return self.weight.ch_axis is not None
 
+    def for_training(self) -> CortexMQuantizationConfig:
+        """The same with fake quantization: values in training are rounded as the device will round them."""
+        return replace(
+            self,
+            input_activation=_fake(self.input_activation, averaging_constant=ACTIVATION_AVERAGING),
+            output_activation=_fake(self.output_activation, averaging_constant=ACTIVATION_AVERAGING),
+            # Weights are known, not sampled: their range is that of the last step.
+            weight=_fake(self.weight, averaging_constant=1.0),
+        )
+
+
+def _fake(qspec: QuantizationSpec, averaging_constant: float) -> QuantizationSpec:
+    kind = FakeQuantize if qspec.ch_axis is None else PerChannelFakeQuantize
+    return replace(qspec, observer_or_fake_quant_ctr=kind.with_args(averaging_constant=averaging_constant))
+
 
 INT8_PER_CHANNEL_CONFIG = CortexMQuantizationConfig(
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
@@ -133,4 +171,10 @@ INT8_PER_TENSOR_CONFIG = CortexMQuantizationConfig(
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_WEIGHT_PER_TENSOR_QSPEC,
     "int8 activations, int8 weights per tensor",
+)
+INT16_PER_TENSOR_CONFIG = CortexMQuantizationConfig(
+    INT16_ACTIVATION_PER_TENSOR_QSPEC,
+    INT16_ACTIVATION_PER_TENSOR_QSPEC,
+    INT8_WEIGHT_PER_TENSOR_QSPEC,
+    "int16 activations, int8 weights per tensor",
 )

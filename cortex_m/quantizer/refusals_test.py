@@ -1,7 +1,6 @@
 """Every refusal names its reason and the line of the model that made the node."""
 
 import inspect
-import logging
 import re
 
 import pytest
@@ -89,13 +88,11 @@ def test_unbatched_convolution_is_refused():
     assert "rank 3" in quantizer.report.float_nodes[0].reason
 
 
-def test_report_counts_layers_and_is_logged(caplog):
+def test_report_counts_layers():
     model = Model(lambda y: F.dropout(F.relu(y), training=False))
-    with caplog.at_level(logging.INFO, logger="cortex_m.quantizer.quantizer"):
-        _, quantizer = quantize(model, (torch.randn(1, CHANNELS, 6, 6),))
+    _, quantizer = quantize(model, (torch.randn(1, CHANNELS, 6, 6),))
     text = str(quantizer.report)
-    layers, accuracy = text.rsplit("\n", 1)
-    assert layers in caplog.text and accuracy.startswith("Accuracy: tuned on 1 samples")
+    assert text.rsplit("\n", 1)[1].startswith("Accuracy: tuned on 1 samples")
     assert "Quantized to int8: 1 layers" in text and "1 x conv2d" in text and "Left in float: 0" in text
     assert [node.name for node in quantizer.report.removed] == ["dropout"]
     (layer,) = quantizer.report.quantized

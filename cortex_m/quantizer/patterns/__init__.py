@@ -20,6 +20,7 @@ from cortex_m.quantizer.patterns import elementwise, matrices, movement, windows
 from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, clamp_bounds, common, tail
 
 __all__ = [
+    "BATCH_NORMALIZED",
     "BY_HEAD",
     "CLAMPS",
     "PATTERNS",
@@ -40,6 +41,9 @@ PATTERNS: tuple[Pattern, ...] = (
     *elementwise.PATTERNS,
     *movement.PATTERNS,
 )
+
+# Convolutions that prepare_qat_pt2e fuses with the batch norm after them.
+BATCH_NORMALIZED = (aten.conv1d.default, aten.conv2d.default, aten.conv_transpose2d.input)
 
 BY_HEAD: dict[OpOverload, Pattern] = {head: pattern for pattern in PATTERNS for head in pattern.heads}
 

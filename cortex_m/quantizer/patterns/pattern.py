@@ -37,6 +37,7 @@ class Pattern:
         needs_neighbour: computes too little to be worth a quantize and a dequantize: int8 only beside other int8.
         check: returns the reason for a refusal, or None.
         limits: one line for people: what the check demands.
+        dtypes: of the activations that the operators compute with.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Pattern:
     weighted: bool = False
     output: Output = Output.OWN
     needs_neighbour: bool = False
+    dtypes: tuple[torch.dtype, ...] = (torch.int8,)
 
 
 # In-place forms are absent: graph preparation turns them into these.
@@ -56,6 +58,8 @@ CLAMPS = (aten.relu.default, aten.relu6.default, aten.hardtanh.default, aten.cla
 
 def common(match: Match) -> str | None:
     """What every pattern demands of its tensors: float32, static shape, not a Python number."""
+    if (dtype := match.config.input_activation.dtype) not in match.pattern.dtypes:
+        return f"{match.pattern.name} has no {str(dtype).removeprefix('torch.')} operator"
     for value in [*match.activations(), *match.nodes]:
         if not isinstance(value, Node):
             return f"operand {value!r} is a number, not a tensor"
