@@ -73,6 +73,17 @@ typedef struct {
   cmsis_nn_activation activation;
 } cmsis_nn_dw_conv_params;
 
+// padding_offsets: what the output has beyond the size that stride and padding give; it is not read.
+typedef struct {
+  int32_t input_offset;
+  int32_t output_offset;
+  cmsis_nn_tile stride;
+  cmsis_nn_tile padding;
+  cmsis_nn_tile padding_offsets;
+  cmsis_nn_tile dilation;
+  cmsis_nn_activation activation;
+} cmsis_nn_transpose_conv_params;
+
 typedef struct {
   cmsis_nn_tile stride;
   cmsis_nn_tile padding;
@@ -86,6 +97,14 @@ typedef struct {
   int32_t output_offset;
   cmsis_nn_activation activation;
 } cmsis_nn_fc_params;
+
+// adj_x, adj_y: not read, operands come with their common dimension innermost. In fc_params, input_offset belongs to the
+// left operand and filter_offset to the right one.
+typedef struct {
+  const bool adj_x;
+  const bool adj_y;
+  cmsis_nn_fc_params fc_params;
+} cmsis_nn_bmm_params;
 
 typedef struct {
   const int32_t num_dims;

@@ -102,6 +102,33 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
                                           const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                           const cmsis_nn_dims *output_dims, int8_t *output_data);
 
+// ---- Transposed convolution. filter_dims {C_OUT, KH, KW, C_IN / groups}; groups = input_dims.c / filter_dims.c. Input pixel i
+// and kernel index k meet in output pixel i * stride - padding + k * dilation. Unlike CMSIS-NN's, these
+// honour dilation and groups. No scratch: both contexts may be null.
+arm_cmsis_nn_status arm_transpose_conv_wrapper_s8(const cmsis_nn_context *ctx, const cmsis_nn_context *output_ctx,
+                                                  const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                                  const cmsis_nn_per_channel_quant_params *quant_params,
+                                                  const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                  const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                  const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                  const cmsis_nn_dims *output_dims, int8_t *output_data);
+arm_cmsis_nn_status arm_transpose_conv_s8(const cmsis_nn_context *ctx, const cmsis_nn_context *output_ctx,
+                                          const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                          const cmsis_nn_per_channel_quant_params *quant_params,
+                                          const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                          const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                          const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                          const cmsis_nn_dims *output_dims, int8_t *output_data);
+int32_t arm_transpose_conv_s8_get_buffer_size(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                              const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                              const cmsis_nn_dims *out_dims);
+int32_t arm_transpose_conv_s8_get_buffer_size_mve(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                                  const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                  const cmsis_nn_dims *out_dims);
+int32_t arm_transpose_conv_s8_get_reverse_conv_buffer_size(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                                           const cmsis_nn_dims *input_dims,
+                                                           const cmsis_nn_dims *filter_dims);
+
 // ---- Fully connected. input_dims.n rows of filter_dims.n values; filter_data [C_OUT][filter_dims.n], C_OUT =
 // filter_dims.c = output_dims.c. No scratch: ctx may be null.
 arm_cmsis_nn_status arm_fully_connected_s8(const cmsis_nn_context *ctx, const cmsis_nn_fc_params *fc_params,
@@ -125,6 +152,14 @@ arm_cmsis_nn_status arm_fully_connected_wrapper_s8(const cmsis_nn_context *ctx, 
 int32_t arm_fully_connected_s8_get_buffer_size(const cmsis_nn_dims *filter_dims);
 int32_t arm_fully_connected_s8_get_buffer_size_mve(const cmsis_nn_dims *filter_dims);
 int32_t arm_fully_connected_s8_get_buffer_size_dsp(const cmsis_nn_dims *filter_dims);
+
+// ---- Products of matrices. Left [n, h, w = M, c = K], right transposed [n, h, w = N, c = K], output [n, h, M, N]. n and h are
+// batches; an operand's n or h may be 1 and serves all of the output's then. No scratch: ctx may be null.
+arm_cmsis_nn_status arm_batch_matmul_s8(const cmsis_nn_context *ctx, const cmsis_nn_bmm_params *bmm_params,
+                                        const cmsis_nn_per_tensor_quant_params *quant_params,
+                                        const cmsis_nn_dims *input_lhs_dims, const int8_t *input_lhs,
+                                        const cmsis_nn_dims *input_rhs_dims, const int8_t *input_rhs,
+                                        const cmsis_nn_dims *output_dims, int8_t *output);
 
 // ---- Elementwise. *_offset: minus the zero point of the inputs, -127..128; the zero point of the output. left_shift 0..22.
 arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int8_t *input_2_vect, int32_t input_1_offset,

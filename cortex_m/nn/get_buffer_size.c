@@ -88,3 +88,33 @@ int32_t arm_avgpool_s8_get_buffer_size_dsp(int dim_dst_width, int ch_src) {
   (void)ch_src;
   return 0;
 }
+
+// A transposed convolution collects what each output value needs, and so keeps nothing either.
+int32_t arm_transpose_conv_s8_get_buffer_size(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                              const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                              const cmsis_nn_dims *out_dims) {
+  (void)transposed_conv_params;
+  (void)input_dims;
+  (void)filter_dims;
+  (void)out_dims;
+  return 0;
+}
+
+int32_t arm_transpose_conv_s8_get_buffer_size_mve(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                                  const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                  const cmsis_nn_dims *out_dims) {
+  (void)transposed_conv_params;
+  (void)input_dims;
+  (void)filter_dims;
+  (void)out_dims;
+  return 0;
+}
+
+int32_t arm_transpose_conv_s8_get_reverse_conv_buffer_size(const cmsis_nn_transpose_conv_params *transposed_conv_params,
+                                                           const cmsis_nn_dims *input_dims,
+                                                           const cmsis_nn_dims *filter_dims) {
+  (void)transposed_conv_params;
+  (void)input_dims;
+  (void)filter_dims;
+  return 0;
+}

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "additional.h"
 #include "arm_nnfunctions.h"
 #include "convolve_s8.h"
 #include "cortex_m/boards/platform.h"
@@ -199,6 +200,75 @@ static void test_linear(int32_t index) {
       arm_fully_connected_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
 }
 
+static void test_transpose_conv(int32_t index) {
+  const int32_t groups = one_in(5) ? between(2, 4) : 1;
+  const int32_t in_c = one_in(4) ? 16 * between(1, 3) : between(1, one_in(2) ? 8 : 40), out_c = groups * between(1, 14);
+  const cmsis_nn_tile kernel = {between(1, 4), between(1, 4)}, stride = {between(1, 3), between(1, 3)};
+  const cmsis_nn_tile dilation = {one_in(4) ? between(1, 3) : 1, one_in(4) ? between(1, 3) : 1};
+  const cmsis_nn_tile padding = {between(0, kernel.w), between(0, kernel.h)}, extra = {0, 0};
+  const cmsis_nn_dims in = {between(1, 2), between(1, 5), between(1, 5), groups * in_c};
+  const cmsis_nn_dims out = {in.n, between(1, 12), between(1, 12), out_c};
+  const cmsis_nn_dims filter = {out_c, kernel.h, kernel.w, in_c};
+  const cmsis_nn_transpose_conv_params params = {between(-127, 128), between(-128, 127), stride,           padding,
+                                                 extra,              dilation,           random_activation()};
+  const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
+  fill_parameters(kernel.h * kernel.w * in_c / (stride.h * stride.w) + 1);
+  const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
+  const int32_t *b = one_in(2) ? bias : NULL;
+  const cmsis_nn_context ctx = begin(0);
+  const cortex_m_nn_transpose_conv_args args = {
+      .input = x,
+      .filter = w,
+      .bias = b,
+      .multiplier = multiplier,
+      .shift = shift,
+      .out = expected,
+      .batch = in.n,
+      .input_channels = in.c,
+      .output_channels = out.c,
+      .groups = groups,
+      .rows = {in.h, out.h, kernel.h, stride.h, padding.h, dilation.h},
+      .columns = {in.w, out.w, kernel.w, stride.w, padding.w, dilation.w},
+      .input_offset = params.input_offset,
+      .output_offset = params.output_offset,
+      .activation_min = params.activation.min,
+      .activation_max = params.activation.max,
+  };
+  cortex_m_nn_transpose_conv_scalar(&args);
+  end("transposed convolution", index, size_of(&out), &ctx,
+      arm_transpose_conv_wrapper_s8(&ctx, &ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+}
+
+static void test_batch_matmul(int32_t index) {
+  const int32_t depth = between(1, one_in(2) ? 40 : 200), batches = between(1, 3);
+  const cmsis_nn_dims left = {1, one_in(3) ? 1 : batches, between(1, 6), depth};
+  const cmsis_nn_dims right = {1, one_in(3) ? 1 : batches, between(1, 20), depth};
+  const cmsis_nn_dims out = {1, batches, left.w, right.w};
+  const cmsis_nn_bmm_params params = {false, false, {between(-127, 128), between(-127, 128), between(-128, 127),
+                                                     random_activation()}};
+  fill_parameters(depth);
+  const cmsis_nn_per_tensor_quant_params quant = {multiplier[0], shift[0]};
+  const int8_t *x = fill(input, size_of(&left)), *y = fill(weights + between(0, 3), size_of(&right));
+  const cmsis_nn_context ctx = begin(0);
+  const cmsis_nn_dims rows = {left.w, 1, 1, depth}, filter = {depth, 1, 1, right.w}, product = {left.w, 1, 1, right.w};
+  for (int32_t b = 0; b < batches; ++b) {
+    const cortex_m_nn_fully_connected_call call = {&params.fc_params,
+                                                   multiplier,
+                                                   shift,
+                                                   0,
+                                                   &rows,
+                                                   x + (left.h == 1 ? 0 : b) * left.w * depth,
+                                                   &filter,
+                                                   y + (right.h == 1 ? 0 : b) * right.w * depth,
+                                                   NULL,
+                                                   &product,
+                                                   expected + b * left.w * right.w};
+    cortex_m_nn_fully_connected_scalar(&call);
+  }
+  end("batch matmul", index, size_of(&out), &ctx,
+      arm_batch_matmul_s8(NULL, &params, &quant, &left, x, &right, y, &out, output));
+}
+
 static void test_elementwise(int32_t index) {
   const int32_t count = between(0, 100);
   const int8_t *x = fill(input + between(0, 3), count), *y = fill(second + between(0, 3), count);
@@ -281,6 +351,8 @@ int main(void) {
     test_convolve(i);
     test_depthwise(i);
     test_linear(i);
+    test_transpose_conv(i);
+    test_batch_matmul(i);
     test_elementwise(i);
     test_pools(i);
     test_softmax(i);

@@ -42,6 +42,12 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
     scratch = torch.empty(0, dtype=torch.uint8)
     conv = (torch.ones(4, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 1], 0, 0, vector, vector, -128, 127, scratch)
     depthwise = (torch.ones(1, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 1], 1, 0, 0, vector, vector, -128, 127, scratch)
+    transposed = (
+        torch.ones(4, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 0], [1, 2], 0, 0, vector, vector, -128, 127,
+        scratch, scratch,
+    )  # fmt: skip
+    matrices = (torch.ones(2, 1, 3, 4, dtype=torch.int8), 0, torch.ones(1, 5, 6, 4, dtype=torch.int8), 0, 0, 2**30, -3, scratch)
+    maximum = ([3, 2], [2, 2], [1, 0], [1, 2], True, 0, 0, -128, 127)
     pool = ([3, 2], [2, 2], [1, 0], True, 0, 0, 0, scratch)
     quantize = (0.1, 0, -128, 127, torch.int8)
     one = (0, 2**30, 1)
@@ -54,11 +60,16 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "quantized_conv2d_nhwc": (image, *conv),
         "quantized_depthwise_conv2d": (nchw, *depthwise),
         "quantized_depthwise_conv2d_nhwc": (image, *depthwise),
+        "quantized_transpose_conv2d": (nchw, *transposed),
+        "quantized_transpose_conv2d_nhwc": (image, *transposed),
+        "quantized_batch_matmul": matrices,
         "quantized_linear": (image, torch.ones(3, 4, dtype=torch.int8), None, None, 0, 0, 0, [2**30], [1], 127, -128),
         "quantized_linear_per_channel": (image, torch.ones(4, 4, dtype=torch.int8), None, 0, 0, vector, vector, -128, 127),
         "quantized_add": (image, *one, image, *one, *one, -128, 127),
         "quantized_avg_pool2d": (nchw, *pool),
         "quantized_avg_pool2d_nhwc": (image, *pool),
+        "quantized_max_pool2d": (nchw, *maximum),
+        "quantized_max_pool2d_nhwc": (image, *maximum),
         "pad": (nchw, [0, 1, 2, 3], [3, 2, 1, 0], 5),
         "transpose": (image, [2, 0, 3, 1]),
         "softmax": (nchw, 3, 0, -128, 2**30, 20, -100),

@@ -1,100 +1,41 @@
-#include "cortex_m/ops/checks.h"
+#include "cortex_m/ops/convolution.h"
 #include "cortex_m/ops/operators.h"
 
 namespace cortex_m::ops {
 
 namespace {
 
-struct Arguments {
-  const Tensor& input;
-  const Tensor& weight;
-  const Tensor* bias;
-  IntList stride, padding, dilation;
-  int64_t depth_multiplier, input_offset, output_offset;
-  const Tensor& multipliers;
-  const Tensor& shifts;
-  int64_t activation_min, activation_max;
-  const Tensor& scratch;
-  const Tensor& out;
-};
-
-Status Convolve(KernelContext& context, Layout layout, const Arguments& a) {
-  if (a.input.dtype != ScalarType::kChar || a.weight.dtype != ScalarType::kChar || a.out.dtype != ScalarType::kChar) {
-    return context.Fail("depthwise conv2d: input, weight and output must be int8");
-  }
-  cmsis_nn_dims input, filter, output;
-  if (!ReadImage(a.input, layout, &input)) return context.Fail("depthwise conv2d: input is no image in NHWC memory");
-  if (!ReadImage(a.out, layout, &output)) return context.Fail("depthwise conv2d: output is no image in NHWC memory");
-  if (!ReadContiguous4(a.weight, &filter) || filter.n != 1) {
-    return context.Fail("depthwise conv2d: weight is not a contiguous tensor [1, H, W, C_out]");
-  }
-
-  cmsis_nn_dw_conv_params params;
-  if (!ReadTile(a.stride, 1, 32767, &params.stride)) {
-    return context.Fail("depthwise conv2d: stride is not two values of 1..32767");
-  }
-  if (!ReadTile(a.padding, 0, 32767, &params.padding)) {
-    return context.Fail("depthwise conv2d: padding is not two values of 0..32767");
-  }
-  if (!ReadTile(a.dilation, 1, 32767, &params.dilation)) {
-    return context.Fail("depthwise conv2d: dilation is not two values of 1..32767");
-  }
-  if (!Narrow(a.input_offset, -127, 128, &params.input_offset)) {
-    return context.Fail("depthwise conv2d: input_offset (minus the zero point) is outside -127..128");
-  }
-  if (!Narrow(a.output_offset, -128, 127, &params.output_offset)) {
-    return context.Fail("depthwise conv2d: output_offset is outside -128..127");
-  }
-  if (!ReadActivation(a.activation_min, a.activation_max, &params.activation)) {
-    return context.Fail("depthwise conv2d: the activation range is not inside -128..127");
-  }
-
-  if (!Narrow(a.depth_multiplier, 1, INT32_MAX, &params.ch_mult) ||
-      int64_t{input.c} * params.ch_mult != output.c || filter.c != output.c) {
+Status Convolve(KernelContext& context, Layout layout, const ConvolutionArguments& arguments, int64_t depth_multiplier,
+                const Tensor& scratch) {
+  Convolution c;
+  CORTEX_M_RETURN_IF_ERROR(ReadConvolution(context, layout, arguments, &c));
+  if (c.filter.n != 1) return context.Fail("depthwise conv2d: weight is not a contiguous tensor [1, H, W, C_out]");
+  cmsis_nn_dw_conv_params params = {c.input_offset, c.output_offset, 1, c.stride, c.padding, c.dilation, c.activation};
+  if (!Narrow(depth_multiplier, 1, INT32_MAX, &params.ch_mult) ||
+      int64_t{c.input.c} * params.ch_mult != c.output.c || c.filter.c != c.output.c) {
     return context.Fail("depthwise conv2d: output channels are not input channels times depth_multiplier, or not the weight's");
   }
-  if (input.n != output.n) return context.Fail("depthwise conv2d: input and output have different batch sizes");
-  if (output.h != OutputSize(input.h, filter.h, params.stride.h, params.padding.h, params.dilation.h, false) ||
-      output.w != OutputSize(input.w, filter.w, params.stride.w, params.padding.w, params.dilation.w, false)) {
-    return context.Fail(
-        "depthwise conv2d: the output has another size than input, kernel, stride, padding and dilation give");
-  }
-  const int32_t* multipliers = Int32Values(a.multipliers, output.c);
-  const int32_t* shifts = Int32Values(a.shifts, output.c);
-  if (multipliers == nullptr || shifts == nullptr) {
-    return context.Fail("depthwise conv2d: multipliers and shifts must be int32, one for each output channel");
-  }
-  if (!RequantizationIsValid(multipliers, shifts, output.c)) {
-    return context.Fail("depthwise conv2d: a requantize multiplier is -2^31, or a shift is outside -31..30");
-  }
-  const int32_t* bias = a.bias == nullptr ? nullptr : Int32Values(*a.bias, output.c);
-  if (a.bias != nullptr && bias == nullptr) {
-    return context.Fail("depthwise conv2d: bias must be int32, one value for each output channel");
-  }
+  CORTEX_M_RETURN_IF_ERROR(CheckOutputSize(context, c));
 
   // CMSIS-NN's depthwise kernels take one image: a batch is run image by image.
-  const int32_t images = input.n;
-  input.n = 1;
-  output.n = 1;
-  const cmsis_nn_context scratch = Scratch(a.scratch);
-  if (scratch.size < arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &input, &filter, &output)) {
+  const int32_t images = c.input.n;
+  c.input.n = 1;
+  c.output.n = 1;
+  const cmsis_nn_context memory = Scratch(scratch);
+  if (memory.size < arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &c.input, &c.filter, &c.output)) {
     return context.Fail("depthwise conv2d: scratch is smaller than the kernel library needs on this core");
   }
 #ifndef CORTEX_M_NN
-  if (bias == nullptr) return context.Fail("depthwise conv2d: the kernel library needs a bias");
+  if (c.bias == nullptr) return context.Fail("depthwise conv2d: the kernel library needs a bias");
 #endif
-  // The library's struct has pointers to non-const for historical reasons; it only reads.
-  const cmsis_nn_per_channel_quant_params quant = {const_cast<int32_t*>(multipliers), const_cast<int32_t*>(shifts)};
-  const cmsis_nn_dims bias_dims = {1, 1, 1, output.c};
-  const int8_t* in = a.input.as<int8_t>();
-  int8_t* out = a.out.mutable_as<int8_t>();
+  const cmsis_nn_dims bias_dims = {1, 1, 1, c.output.c};
   for (int32_t i = 0; i < images; ++i) {
-    if (arm_depthwise_conv_wrapper_s8(&scratch, &params, &quant, &input, in, &filter, a.weight.as<int8_t>(), &bias_dims,
-                                      bias, &output, out) != ARM_CMSIS_NN_SUCCESS) {
+    if (arm_depthwise_conv_wrapper_s8(&memory, &params, &c.quant, &c.input, c.in, &c.filter, c.weight, &bias_dims, c.bias,
+                                      &c.output, c.out) != ARM_CMSIS_NN_SUCCESS) {
       return context.Fail("depthwise conv2d: the kernel library refused the arguments");
     }
-    in += input.h * input.w * input.c;
-    out += output.h * output.w * output.c;
+    c.in += c.input.h * c.input.w * c.input.c;
+    c.out += c.output.h * c.output.w * c.output.c;
   }
   return Status();
 }
@@ -108,8 +49,9 @@ Status quantized_depthwise_conv2d_out(KernelContext& context, const Tensor& inpu
                                       int64_t activation_min, int64_t activation_max, Tensor& scratch,
                                       const Tensor& out) {
   return Convolve(context, Layout::kChannelsLast,
-                  {input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset,
-                   requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, out});
+                  {input, weight, bias, stride, padding, dilation, input_offset, output_offset, requantize_multipliers,
+                   requantize_shifts, activation_min, activation_max, out},
+                  depth_multiplier, scratch);
 }
 
 Status quantized_depthwise_conv2d_nhwc_out(KernelContext& context, const Tensor& input, const Tensor& weight,
@@ -119,8 +61,9 @@ Status quantized_depthwise_conv2d_nhwc_out(KernelContext& context, const Tensor&
                                            int64_t activation_min, int64_t activation_max, Tensor& scratch,
                                            const Tensor& out) {
   return Convolve(context, Layout::kNhwc,
-                  {input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset,
-                   requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, out});
+                  {input, weight, bias, stride, padding, dilation, input_offset, output_offset, requantize_multipliers,
+                   requantize_shifts, activation_min, activation_max, out},
+                  depth_multiplier, scratch);
 }
 
 }  // namespace cortex_m::ops

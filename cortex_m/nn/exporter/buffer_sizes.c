@@ -1,6 +1,7 @@
 #include "cortex_m/nn/exporter/buffer_sizes.h"
 
 #include "arm_nnfunctions.h"  // of the library that is linked in: this file stands apart from our own headers
+#include "cortex_m/nn/additional.h"
 #include "cortex_m/nn/isa.h"
 
 static cmsis_nn_dims dims_of(const int32_t nhwc[4]) {
@@ -51,6 +52,50 @@ int32_t cortex_m_nn_depthwise_conv_s8_buffer_size(int isa, const int32_t input_n
     default:
       return -1;
   }
+}
+
+static bool is_isa(int isa) {
+  return isa == CORTEX_M_NN_ISA_MVE || isa == CORTEX_M_NN_ISA_DSP || isa == CORTEX_M_NN_ISA_SCALAR;
+}
+
+int32_t cortex_m_nn_transpose_conv_s8_buffer_size(int isa, const int32_t input_nhwc[4], const int32_t filter_nhwc[4],
+                                                  const int32_t output_nhwc[4], const int32_t padding_hw[2],
+                                                  const int32_t stride_hw[2], const int32_t dilation_hw[2],
+                                                  const int32_t output_padding_hw[2]) {
+  const cmsis_nn_transpose_conv_params params = {
+      0, 0, tile_of(stride_hw), tile_of(padding_hw), tile_of(output_padding_hw), tile_of(dilation_hw), {-128, 127}};
+  const cmsis_nn_dims input = dims_of(input_nhwc);
+  const cmsis_nn_dims filter = dims_of(filter_nhwc);
+  const cmsis_nn_dims output = dims_of(output_nhwc);
+  if (!is_isa(isa) || filter.c < 1 || input.c % filter.c != 0) {
+    return -1;
+  }
+  if (cortex_m_nn_transpose_conv_is_general(input.c / filter.c, params.dilation.h, params.dilation.w,
+                                            params.padding_offsets.h, params.padding_offsets.w)) {
+    return 0;
+  }
+  return isa == CORTEX_M_NN_ISA_MVE ? arm_transpose_conv_s8_get_buffer_size_mve(&params, &input, &filter, &output)
+                                    : arm_transpose_conv_s8_get_buffer_size(&params, &input, &filter, &output);
+}
+
+int32_t cortex_m_nn_transpose_conv_s8_output_buffer_size(int isa, const int32_t input_nhwc[4],
+                                                         const int32_t filter_nhwc[4], const int32_t output_nhwc[4],
+                                                         const int32_t padding_hw[2], const int32_t stride_hw[2],
+                                                         const int32_t dilation_hw[2],
+                                                         const int32_t output_padding_hw[2]) {
+  (void)output_nhwc;
+  const cmsis_nn_transpose_conv_params params = {
+      0, 0, tile_of(stride_hw), tile_of(padding_hw), tile_of(output_padding_hw), tile_of(dilation_hw), {-128, 127}};
+  const cmsis_nn_dims input = dims_of(input_nhwc);
+  const cmsis_nn_dims filter = dims_of(filter_nhwc);
+  if (!is_isa(isa) || filter.c < 1 || input.c % filter.c != 0) {
+    return -1;
+  }
+  if (cortex_m_nn_transpose_conv_is_general(input.c / filter.c, params.dilation.h, params.dilation.w,
+                                            params.padding_offsets.h, params.padding_offsets.w)) {
+    return 0;
+  }
+  return arm_transpose_conv_s8_get_reverse_conv_buffer_size(&params, &input, &filter);
 }
 
 int32_t cortex_m_nn_avgpool_s8_buffer_size(int isa, int32_t output_width, int32_t channels) {

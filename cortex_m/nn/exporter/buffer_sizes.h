@@ -20,8 +20,18 @@ int32_t cortex_m_nn_depthwise_conv_s8_buffer_size(int isa, const int32_t input_n
                                                   const int32_t output_nhwc[4], const int32_t padding_hw[2],
                                                   const int32_t stride_hw[2], const int32_t dilation_hw[2],
                                                   int32_t ch_mult);
+// filter_nhwc {C_OUT, KH, KW, C_IN / groups}; the scratch and the output_scratch of the operator.
+int32_t cortex_m_nn_transpose_conv_s8_buffer_size(int isa, const int32_t input_nhwc[4], const int32_t filter_nhwc[4],
+                                                  const int32_t output_nhwc[4], const int32_t padding_hw[2],
+                                                  const int32_t stride_hw[2], const int32_t dilation_hw[2],
+                                                  const int32_t output_padding_hw[2]);
+int32_t cortex_m_nn_transpose_conv_s8_output_buffer_size(int isa, const int32_t input_nhwc[4],
+                                                         const int32_t filter_nhwc[4], const int32_t output_nhwc[4],
+                                                         const int32_t padding_hw[2], const int32_t stride_hw[2],
+                                                         const int32_t dilation_hw[2],
+                                                         const int32_t output_padding_hw[2]);
 int32_t cortex_m_nn_avgpool_s8_buffer_size(int isa, int32_t output_width, int32_t channels);
-// depth values in, channels out
+// depth values in, channels out; a batch matmul asks with its columns as channels.
 int32_t cortex_m_nn_fully_connected_s8_buffer_size(int isa, int32_t depth, int32_t channels);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-"""quantized_conv2d and quantized_depthwise_conv2d, in both layouts.
+"""quantized_conv2d, quantized_depthwise_conv2d and quantized_transpose_conv2d, in both layouts.
 
     acc[n, y, x, o] = bias[o] + sum over kernel rows, columns and channels of (input + input_offset) * weight
     out             = clamp(requantize(acc, multiplier[o], shift[o]) + output_offset, activation_min, activation_max)
@@ -92,6 +92,39 @@ def quantized_depthwise_conv2d_nhwc_fake(
     )
 
 
+@reference("quantized_transpose_conv2d_nhwc")
+def quantized_transpose_conv2d_nhwc(
+    input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset,
+    requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, output_scratch,
+):  # fmt: skip
+    """input int8 [N, H, W, C], weight int8 [O, kH, kW, C / groups]; an output that no input reaches is its bias."""
+    o, kh, kw, depth = weight.shape
+    groups = input.shape[3] // depth
+    # As torch has it: [C, O / groups, kH, kW].
+    torch_weight = weight.reshape(groups, o // groups, kh, kw, depth).permute(0, 4, 1, 2, 3).reshape(-1, o // groups, kh, kw)
+    acc = torch.nn.functional.conv_transpose2d(
+        input.permute(0, 3, 1, 2).to(torch.float64) + input_offset,
+        torch_weight.to(torch.float64),
+        None, stride, padding, output_padding, groups, dilation,
+    )  # fmt: skip
+    return _finish(
+        acc.permute(0, 2, 3, 1).round().to(torch.int64), bias, requantize_multipliers, requantize_shifts,
+        output_offset, activation_min, activation_max,
+    ).contiguous()  # fmt: skip
+
+
+@fake("quantized_transpose_conv2d_nhwc")
+def quantized_transpose_conv2d_nhwc_fake(
+    input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset,
+    requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, output_scratch,
+):  # fmt: skip
+    sizes = [
+        (input.shape[1 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[1 + i] - 1) + 1 + output_padding[i]
+        for i in (0, 1)
+    ]
+    return input.new_empty((input.shape[0], *sizes, weight.shape[0]))
+
+
 def _in_nchw(nhwc_function):
     """The same computation on [N, C, H, W] tensors in channels_last memory."""
 
@@ -105,3 +138,5 @@ reference("quantized_conv2d")(_in_nchw(quantized_conv2d_nhwc))
 fake("quantized_conv2d")(_in_nchw(quantized_conv2d_nhwc_fake))
 reference("quantized_depthwise_conv2d")(_in_nchw(quantized_depthwise_conv2d_nhwc))
 fake("quantized_depthwise_conv2d")(_in_nchw(quantized_depthwise_conv2d_nhwc_fake))
+reference("quantized_transpose_conv2d")(_in_nchw(quantized_transpose_conv2d_nhwc))
+fake("quantized_transpose_conv2d")(_in_nchw(quantized_transpose_conv2d_nhwc_fake))

@@ -1,4 +1,4 @@
-"""quantized_linear (one factor) and quantized_linear_per_channel (one factor for each output)."""
+"""quantized_linear (one factor), quantized_linear_per_channel (one factor for each output) and quantized_batch_matmul."""
 
 import torch
 
@@ -67,3 +67,24 @@ def quantized_linear_per_channel_fake(
     activation_min, activation_max,
 ):  # fmt: skip
     return input.new_empty((*input.shape[:-1], weights.shape[0]))
+
+
+@reference("quantized_batch_matmul")
+def quantized_batch_matmul(
+    lhs, lhs_zero_point, rhs_transposed, rhs_zero_point, output_zero_point, output_multiplier, output_shift, scratch
+):
+    """lhs int8 [..., M, K], rhs_transposed int8 [..., N, K]; int8 [..., M, N], batch dims broadcast.
+
+    lhs_zero_point and rhs_zero_point are minus the zero points.
+    """
+    left, right = lhs.to(torch.float64) + lhs_zero_point, rhs_transposed.to(torch.float64) + rhs_zero_point
+    acc = torch.matmul(left, right.transpose(-1, -2)).to(torch.int64)
+    return _finish(acc, torch.tensor(output_multiplier), torch.tensor(output_shift), output_zero_point, -128, 127)
+
+
+@fake("quantized_batch_matmul")
+def quantized_batch_matmul_fake(
+    lhs, lhs_zero_point, rhs_transposed, rhs_zero_point, output_zero_point, output_multiplier, output_shift, scratch
+):
+    batch = torch.broadcast_shapes(lhs.shape[:-2], rhs_transposed.shape[:-2])
+    return lhs.new_empty((*batch, lhs.shape[-2], rhs_transposed.shape[-2]))

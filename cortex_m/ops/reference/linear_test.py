@@ -71,3 +71,25 @@ def test_filter_offset_is_the_same_in_both_forms():
     want = [[min(max(naive.requantized(int(v), multiplier, shift) + 4, -128), 127) for v in row] for row in total]
     assert with_bias.tolist() == want
     assert with_sum.tolist() == want
+
+
+@pytest.mark.parametrize("left, right", [((4, 9), (5, 9)), ((2, 3, 7), (2, 4, 7)), ((2, 1, 3, 6), (1, 3, 2, 6))])
+def test_batch_matmul(left, right):
+    rng = np.random.default_rng(len(left))
+    a, b = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in (left, right))
+    multiplier, shift = quantize_multiplier(35 / (75 * 73 * left[-1] ** 0.5))
+    if len(left) == 2:
+        a, b = a[None], b[None]
+    result = ops.quantized_batch_matmul(
+        torch.from_numpy(a), -7, torch.from_numpy(b), 12, 3, multiplier, shift, torch.empty(0, dtype=torch.uint8)
+    )
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    wide_a, wide_b = (np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
+    want = np.zeros((*batch, left[-2], right[-2]), dtype=np.int8)
+    for index in np.ndindex(*want.shape):
+        pairs = zip(wide_a[(*index[:-2], index[-2])], wide_b[(*index[:-2], index[-1])])
+        total = sum((int(x) - 7) * (int(y) + 12) for x, y in pairs)
+        want[index] = min(max(naive.requantized(total, multiplier, shift) + 3, -128), 127)
+    assert naive.saturated_share(want) < 0.5
+    np.testing.assert_array_equal(result.numpy(), want)
+    assert result.is_contiguous()

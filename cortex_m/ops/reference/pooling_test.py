@@ -43,3 +43,37 @@ def test_avg_pool2d(shape, kernel, stride, padding, ceil_mode):
     assert naive.saturated_share(result.numpy()) < 0.5
     nchw = ops.quantized_avg_pool2d(x.permute(0, 3, 1, 2), *tail)
     assert torch.equal(nchw.permute(0, 2, 3, 1), result)
+
+
+MAX_CASES = [
+    # shape NHWC, kernel, stride, padding, dilation, ceil_mode
+    ((2, 6, 5, 3), (2, 2), (2, 2), (0, 0), (1, 1), False),
+    ((1, 7, 6, 3), (3, 2), (2, 1), (1, 1), (1, 1), True),
+    ((1, 9, 8, 2), (2, 3), (1, 2), (1, 1), (3, 2), False),
+    ((2, 9, 9, 2), (2, 3), (3, 2), (0, 1), (3, 2), True),
+]
+
+
+@pytest.mark.parametrize("shape, kernel, stride, padding, dilation, ceil_mode", MAX_CASES)
+def test_max_pool2d(shape, kernel, stride, padding, dilation, ceil_mode):
+    x = torch.randint(-128, 100, shape, generator=torch.Generator().manual_seed(1), dtype=torch.int8)
+    tail = (list(kernel), list(stride), list(padding), list(dilation), ceil_mode, 9, 9, -60, 80)
+    result = ops.quantized_max_pool2d_nhwc(x, *tail)
+    sizes = torch.nn.functional.max_pool2d(x.permute(0, 3, 1, 2).double(), kernel, stride, padding, dilation, ceil_mode).shape
+    assert result.shape == (shape[0], *sizes[2:], shape[3])
+    for b, y, z, q in itertools.product(*map(range, result.shape)):
+        rows = [y * stride[0] - padding[0] + k * dilation[0] for k in range(kernel[0])]
+        columns = [z * stride[1] - padding[1] + k * dilation[1] for k in range(kernel[1])]
+        inside = [int(x[b, r, c, q]) for r in rows for c in columns if 0 <= r < shape[1] and 0 <= c < shape[2]]
+        assert result[b, y, z, q] == min(max(max(inside), -60), 80)
+    assert naive.saturated_share(result.numpy(), -60, 80) < 0.5
+    nchw = ops.quantized_max_pool2d(x.permute(0, 3, 1, 2), *tail)
+    assert torch.equal(nchw.permute(0, 2, 3, 1), result)
+
+
+def test_max_pool2d_refuses_what_has_no_answer():
+    x = torch.zeros((1, 3, 3, 1), dtype=torch.int8)
+    with pytest.raises(ValueError, match="no input in it"):
+        ops.quantized_max_pool2d_nhwc(x, [2, 2], [1, 1], [1, 1], [4, 4], False, 0, 0, -128, 127)
+    with pytest.raises(ValueError, match="one zero point"):
+        ops.quantized_max_pool2d_nhwc(x, [2, 2], [1, 1], [0, 0], [1, 1], False, 0, 1, -128, 127)

@@ -1,0 +1,63 @@
+// Kernels beyond CMSIS-NN's interface. They stand beside it: operators call them whichever library is linked in, so this header
+// knows neither library's structs. Tensors are dense and NHWC; sizes and parameters are trusted (the caller has checked
+// them), accumulators wrap as everywhere (docs/numerics.md).
+#ifndef CORTEX_M_NN_ADDITIONAL_H_
+#define CORTEX_M_NN_ADDITIONAL_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One axis of a sliding window.
+typedef struct {
+  int32_t input;
+  int32_t output;
+  int32_t kernel;
+  int32_t stride;
+  int32_t padding;
+  int32_t dilation;
+} cortex_m_nn_window_axis;
+
+// Transposed convolution with any stride, dilation and groups. Input pixel i and kernel index k meet in output pixel
+// i * stride - padding + k * dilation; an output that nothing meets is its bias. filter [C_OUT, KH, KW, C_IN / groups].
+typedef struct {
+  const int8_t *input;
+  const int8_t *filter;
+  const int32_t *bias;  // or null
+  const int32_t *multiplier, *shift;  // one for each output channel
+  int8_t *out;
+  int32_t batch, input_channels, output_channels, groups;
+  cortex_m_nn_window_axis rows, columns;
+  int32_t input_offset, output_offset, activation_min, activation_max;
+} cortex_m_nn_transpose_conv_args;
+
+// Whether it takes this function: CMSIS-NN's interface has no groups and no dilation, and leaves open what an output size
+// beyond its own means. The exporter asks too, as this function needs no scratch.
+static inline bool cortex_m_nn_transpose_conv_is_general(int32_t groups, int32_t dilation_h, int32_t dilation_w,
+                                                         int32_t output_padding_h, int32_t output_padding_w) {
+  return groups != 1 || dilation_h != 1 || dilation_w != 1 || output_padding_h != 0 || output_padding_w != 0;
+}
+
+void cortex_m_nn_transpose_conv_s8(const cortex_m_nn_transpose_conv_args *args);
+// The same without special instructions: what the variant for a core is tested against.
+void cortex_m_nn_transpose_conv_scalar(const cortex_m_nn_transpose_conv_args *args);
+
+// Maximum over windows with gaps. Padding does not count; each window must touch the input.
+typedef struct {
+  const int8_t *input;
+  int8_t *out;
+  int32_t batch, channels;
+  cortex_m_nn_window_axis rows, columns;
+  int32_t activation_min, activation_max;
+} cortex_m_nn_max_pool_args;
+
+void cortex_m_nn_max_pool_dilated_s8(const cortex_m_nn_max_pool_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // CORTEX_M_NN_ADDITIONAL_H_
