@@ -49,16 +49,25 @@ def read(path: Path) -> PIL.Image.Image:
         raise ImageError(f"{path}: not an image that can be read ({error})") from None
 
 
-def network_input(image: PIL.Image.Image) -> torch.Tensor:
-    """Centre square, resized to 224x224 with anti-aliasing, normalised: float32 [1, 3, 224, 224]."""
+def square(image: PIL.Image.Image) -> np.ndarray:
+    """Centre square, resized to 224x224 with anti-aliasing: float64 [224, 224, 3] in [0, 1]."""
     pixels = np.asarray(image, dtype=np.float64) / 255.0
     height, width, _ = pixels.shape
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2
-    square = pixels[top : top + side, left : left + side]
-    small = skimage.transform.resize(square, (SIDE, SIDE), anti_aliasing=True)
-    normalised = (small - _MEAN) / _DEVIATION
-    return torch.from_numpy(normalised.transpose(2, 0, 1)[None].astype(np.float32).copy())
+    cut = pixels[top : top + side, left : left + side]
+    return skimage.transform.resize(cut, (SIDE, SIDE), anti_aliasing=True)
+
+
+def normalised(pixels: np.ndarray, mean=_MEAN, deviation=_DEVIATION) -> torch.Tensor:
+    """(pixels - mean) / deviation of an image [H, W, 3], each a number or three: float32 [1, 3, H, W]."""
+    values = (pixels - mean) / deviation
+    return torch.from_numpy(values.transpose(2, 0, 1)[None].astype(np.float32).copy())
+
+
+def network_input(image: PIL.Image.Image) -> torch.Tensor:
+    """Centre square of 224x224, normalised as ImageNet's networks want it: float32 [1, 3, 224, 224]."""
+    return normalised(square(image))
 
 
 def load(path: Path) -> torch.Tensor:

@@ -48,23 +48,23 @@ def execute(options: argparse.Namespace, arguments: list[str], folder: Path) -> 
     return done.stdout
 
 
-def compare(options: argparse.Namespace, folder: Path) -> list[str]:
-    """One sentence for each output that is not the predicted bytes."""
+def compare(options: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
+    """What the runner printed, and one sentence for each output that is not the predicted bytes."""
     index = json.loads((options.vectors / "vectors.json").read_text())
     arguments = ["--output-prefix", "output"]
     for entry in index["input"]:
         # Into the folder: what semihosting can pass on is short.
         (folder / entry["file"]).write_bytes((options.vectors / entry["file"]).read_bytes())
         arguments += ["--input", entry["file"]]
-    print(execute(options, arguments, folder), end="")
+    printed = execute(options, arguments, folder)
     sentences = []
     for number, entry in enumerate(index["expected"]):
         got = (folder / f"output-{number}.bin").read_bytes()
         wrong = difference(got, (options.vectors / entry["file"]).read_bytes())
         if wrong:
             sentences.append(f"output {number} {wrong}")
-    print(f"{len(index['expected']) - len(sentences)} of {len(index['expected'])} outputs equal the prediction, bit for bit")
-    return sentences
+    equal = len(index["expected"]) - len(sentences)
+    return f"{printed}{equal} of {len(index['expected'])} outputs equal the prediction, bit for bit\n", sentences
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -77,7 +77,8 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            sentences = compare(options, Path(folder))
+            printed, sentences = compare(options, Path(folder))
+        print(printed, end="")
     except (SimulatorError, MissingSimulator, FileNotFoundError, ValueError) as error:
         sentences = [str(error)]
     for sentence in sentences:
