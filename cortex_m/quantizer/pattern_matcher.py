@@ -14,9 +14,17 @@ import torch
 from torch.fx import Graph, Node
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
-from cortex_m.quantizer.match import Match
+from cortex_m.quantizer.match import Match, fake
 from cortex_m.quantizer.node_finders import NodeFinder
-from cortex_m.quantizer.patterns import BATCH_NORMALIZED, PATTERNS, Pattern, common, reason_without_pattern, tail
+from cortex_m.quantizer.patterns import (
+    BATCH_NORMALIZED,
+    PATTERNS,
+    TRAINING_PATTERNS,
+    Pattern,
+    common,
+    reason_without_pattern,
+    tail,
+)
 from cortex_m.quantizer.quantization_configs import CortexMQuantizationConfig
 from cortex_m.quantizer_reporter import PREVIOUS_ANNOTATION
 
@@ -27,9 +35,9 @@ SupportDict = Mapping[tuple[Any, ...], Any]
 
 
 def chains_of_table(qat: bool = False) -> dict[tuple[Any, ...], Pattern]:
-    """The pattern table by chains of targets; with `qat` also convolutions with the batch norm after them."""
+    """The pattern table by chains of targets; with `qat` also what exists in training only: batch norm, dropout."""
     chains: dict[tuple[Any, ...], Pattern] = {}
-    for pattern in PATTERNS:
+    for pattern in (*PATTERNS, *(TRAINING_PATTERNS if qat else ())):
         for head in pattern.heads:
             bodies = [(head,)]
             if qat and head in BATCH_NORMALIZED:
@@ -148,13 +156,18 @@ def _judge(entry: Any, chain: Chain, config: CortexMQuantizationConfig) -> str |
     return None
 
 
+def _touches_float(node: Node) -> bool:
+    tensors = [fake(other) for other in (node, *node.all_input_nodes)]
+    return any(tensor is None or tensor.is_floating_point() for tensor in tensors)
+
+
 def find_matches(
     graph: Graph,
     matcher: PatternMatcher,
     config_of: Callable[[Pattern], CortexMQuantizationConfig],
     finder: NodeFinder,
 ) -> tuple[list[Match], list[Refusal]]:
-    """All matches in graph order, and a refusal for every other call in the graph.
+    """All matches in graph order, and a refusal for every other call in the graph on float data.
 
     Args:
         config_of: how the layers of a pattern are quantized.
@@ -165,7 +178,7 @@ def find_matches(
     taken: set[Node] = set()
     wanted = {node for node in graph.nodes if finder.finds(node)}
     for node in graph.nodes:
-        if node.op in ("placeholder", "get_attr", "output") or node in taken:
+        if node.op in ("placeholder", "get_attr", "output") or node in taken or not _touches_float(node):
             continue
         pattern = matcher.support_dict.get((node.target,)) if node.op == "call_function" else None
         if is_annotated(node):

@@ -21,7 +21,7 @@ from torchao.quantization.pt2e.quantizer import QuantizationAnnotation, Quantiza
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 from cortex_m.quantizer.annotate import annotate, record_inputs
-from cortex_m.quantizer.match import Match, fake
+from cortex_m.quantizer.match import Match
 from cortex_m.quantizer.node_finders import GlobalNodeFinder, NodeFinder
 from cortex_m.quantizer.pattern_matcher import PatternMatcher, Refusal, chains_of_table, find_matches
 from cortex_m.quantizer.patterns import Pattern
@@ -133,16 +133,11 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
             self.report_reject([refusal.node], refusal.reason)
 
 
-def _touches_float(node: Node) -> bool:
-    tensors = [fake(other) for other in (node, *node.all_input_nodes)]
-    return any(tensor is None or tensor.is_floating_point() for tensor in tensors)
-
-
 def _require_no_float(refusals: list[Refusal]) -> None:
     lines = [
         f"  {source_location(refusal.node)}: {refusal.node.name} ({refusal.node.target}): {refusal.reason}"
         for refusal in refusals
-        if not refusal.chosen and _touches_float(refusal.node)
+        if not refusal.chosen
     ]
     if lines:
         raise QuantizationError("\n".join([f"strict quantization: {len(lines)} operators would stay float", *lines]))

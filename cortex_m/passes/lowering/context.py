@@ -113,7 +113,7 @@ class Lowering:
             raise Refusal("its bias is not constant")
         stored = self._stored_bias(source, scales)
         if stored is None:
-            stored = torch.round(real.to(torch.float64) / scales)
+            stored = torch.round(real.detach().to(torch.float64) / scales)
         if float(stored.abs().max()) > INT32_MAX:
             raise Refusal("its bias does not fit an int32 in units of input scale times weight scale")
         return stored.to(torch.int32)

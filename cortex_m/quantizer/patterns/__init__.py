@@ -24,6 +24,7 @@ __all__ = [
     "BY_HEAD",
     "CLAMPS",
     "PATTERNS",
+    "TRAINING_PATTERNS",
     "Output",
     "Pattern",
     "clamp_bounds",
@@ -41,6 +42,8 @@ PATTERNS: tuple[Pattern, ...] = (
     *elementwise.PATTERNS,
     *movement.PATTERNS,
 )
+
+TRAINING_PATTERNS: tuple[Pattern, ...] = movement.TRAINING_PATTERNS
 
 # Convolutions that prepare_qat_pt2e fuses with the batch norm after them.
 BATCH_NORMALIZED = (aten.conv1d.default, aten.conv2d.default, aten.conv_transpose2d.input)

@@ -87,3 +87,15 @@ PATTERNS = (
         limits="beside a quantized layer",
     ),
 )
+
+# Only while a model trains; before conversion, evaluation mode makes them identities.
+TRAINING_PATTERNS = (
+    Pattern(
+        name="dropout",
+        heads=(aten.dropout.default, aten.feature_dropout.default),
+        output=Output.SHARED,
+        needs_neighbour=True,
+        check=always,
+        limits="in training; beside a quantized layer",
+    ),
+)
