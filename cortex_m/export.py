@@ -26,6 +26,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import Program
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+from cortex_m.passes.report import BoundaryTensor
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
@@ -55,10 +56,14 @@ class ModelSource:
 
 @dataclasses.dataclass(frozen=True)
 class ExportResult:
-    """A program, its prediction on the example inputs, and the reports of the stages that made it."""
+    """A program, its prediction on the example inputs, and the reports of the stages that made it.
+
+    With quantize_io=False, `inputs` and `expected` hold integers, and `lowering_report.inputs` and
+    `lowering_report.outputs` the scale and zero point of each.
+    """
 
     program: bytes
-    inputs: Inputs
+    inputs: Inputs  # as the program takes them
     expected: list[torch.Tensor]  # by the reference operators, from the bytes of `program`
     float_outputs: list[torch.Tensor]
     quantizer_report: Any
@@ -67,7 +72,8 @@ class ExportResult:
     @property
     def sqnr_db(self) -> float:
         """Signal to quantization noise of all float outputs against the float module, in dB; inf if they are equal."""
-        pairs = [(f, e) for f, e in zip(self.float_outputs, self.expected) if f.is_floating_point()]
+        real = [_to_real(value, tensor) for value, tensor in zip(self.expected, self.lowering_report.outputs)]
+        pairs = [(f, e) for f, e in zip(self.float_outputs, real) if f.is_floating_point()]
         signal = sum(float(f.double().square().sum()) for f, _ in pairs)
         noise = sum(float((f.double() - e.double()).square().sum()) for f, e in pairs)
         if noise == 0.0:
@@ -80,14 +86,17 @@ def export_model(
     target: CortexMTargetConfig | None = None,
     *,
     strict: bool = False,
+    quantize_io: bool = True,
     progress: Callable[[str], None] = lambda step: None,
 ) -> ExportResult:
     """Quantizes, lowers and serialises `source` for `target` (default: Cortex-M55).
 
     strict: an operator that would run in float raises, with node, reason and source line.
+    quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
 
-    Raises ModelError for a module and inputs that do not go together.
+    Raises ModelError for a module and inputs that do not go together, ValueError with quantize_io=False for a float
+    input or output that is not quantized.
     """
     module = source.module.eval()
     progress("running the float model")
@@ -105,17 +114,18 @@ def export_model(
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
-    passes = CortexMPassManager(target_config=target, strict=strict)
+    passes = CortexMPassManager(target_config=target, strict=strict, quantize_io=quantize_io)
     edge = to_edge_transform_and_lower(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
     )
     progress("planning memory and serialising")
     program = seal(bytes(edge.to_executorch().buffer))
     progress("predicting the outputs")
-    expected = Program(program).run(source.example_inputs)
+    inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
+    expected = Program(program).run(inputs)
     _check_same_shapes(float_outputs, expected)
     return ExportResult(
-        program, source.example_inputs, expected, float_outputs, quantizer.report, passes.report
+        program, inputs, expected, float_outputs, quantizer.report, passes.report
     )
 
 
@@ -142,6 +152,19 @@ def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tenso
         if got != want:
             raise ModelError(f"{type(module).__name__} returns shapes {got}, but {want} is declared")
     return outputs
+
+
+def _to_stored(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:
+    """`value` as the integers that the program takes for it."""
+    if tensor.scale is None:
+        return value
+    return torch.ops.cortex_m.quantize_per_tensor(
+        value, tensor.scale, tensor.zero_point, tensor.quant_min, tensor.quant_max, getattr(torch, tensor.dtype)
+    )
+
+
+def _to_real(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:
+    return value if tensor.scale is None else (value.double() - tensor.zero_point) * tensor.scale
 
 
 def _check_same_shapes(float_outputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:

@@ -91,3 +91,27 @@ def test_what_does_not_fit_is_refused_in_one_sentence(source, sentence):
     with pytest.raises(ModelError, match=sentence) as caught:
         export_model(source)
     assert "\n" not in str(caught.value)
+
+
+def test_int8_in_and_out(source, result):
+    """The program between the two conversions is the same: so are the integers."""
+    program = export_model(source, quantize_io=False, strict=True)
+    names = Program(program.program).instruction_names()
+    assert not [name for name in names if "quantize_per_tensor" in name or "from_nhwc" in name], names
+    (taken,), (given,) = program.lowering_report.inputs, program.lowering_report.outputs
+    assert (taken.name, taken.shape, taken.dtype) == ("x", (1, 3, 12, 12), "int8")
+    (image,), (stored,) = program.inputs, program.expected
+    assert image.dtype == stored.dtype == torch.int8
+    (x,) = source.example_inputs
+    exact = x.double() / taken.scale + taken.zero_point
+    assert (image - exact.clamp(-128, 127)).abs().max() <= 0.5 + 1e-4
+    assert torch.equal((stored.float() - given.zero_point) * given.scale, result.expected[0])
+    assert program.sqnr_db == pytest.approx(result.sqnr_db, rel=1e-6)
+    assert f"in   x: int8 1x3x12x12, scale {taken.scale:.9g}, zero point {taken.zero_point}" in str(program.lowering_report)
+    described = program.lowering_report.to_json()
+    assert described["outputs"][0]["scale"] == given.scale and described["inputs"][0]["zero_point"] == taken.zero_point
+
+
+def test_with_quantize_io_the_boundary_is_float(result):
+    (taken,), (given,) = result.lowering_report.inputs, result.lowering_report.outputs
+    assert (taken.dtype, taken.scale, given.dtype, given.scale) == ("float32", None, "float32", None)

@@ -21,7 +21,9 @@ from executorch.exir._program_utils import _get_updated_graph_signature
 from executorch.exir.pass_base import ExportedProgramPassBase, ExportedProgramPassResult
 from executorch.exir.pass_manager import ExportedProgramPassManager
 from torch.export import ExportedProgram
+from torch.fx import GraphModule
 
+from cortex_m.passes.boundary_types_pass import BoundaryTypesPass
 from cortex_m.passes.convert_boundaries_pass import ConvertBoundariesPass
 from cortex_m.passes.fold_constants_pass import FoldConstantsPass
 from cortex_m.passes.layout_pass import LayoutPass
@@ -31,6 +33,7 @@ from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
 from cortex_m.passes.report import LoweringReport
 from cortex_m.passes.restore_outputs_pass import RestoreOutputsPass, dim_order
 from cortex_m.passes.simplify_movement_pass import SimplifyMovementPass
+from cortex_m.quantizer.prepare import PrepareGraphPass
 from cortex_m.target_config import CortexM, CortexMTargetConfig
 
 
@@ -42,16 +45,22 @@ class CortexMPassManager(ExportedProgramPassManager):
     """The passes in order.
 
     exported_program: the program `transform` works on; not needed where exir calls the manager.
-    passes: pass classes instead of `pass_list`. A class gets those of exported_program, target_config and report that its
-        constructor names.
+    passes: pass classes instead of `pass_list`. A class gets those of exported_program, target_config, report and
+        quantize_io that its constructor names.
     target_config: the core to lower for, Cortex-M55 if None.
+    use_explicit_layout: accepted for scripts that pass it, and without effect: images are NHWC inside and contiguous or
+        channels_last for the caller, whatever it says, and every copy between the two is in the report.
     strict: raise LoweringError if an op would not run as a cortex_m op.
+    quantize_io: True: the program takes and gives the tensors of the model. False: where these are quantized, it takes
+        and gives the integers; their scales and zero points are in `report.inputs` and `report.outputs`. ValueError
+        from the run if a float input or output is left.
     """
 
     pass_list: list[type] = [
         RemoveIdentitiesPass,
         PropagateQuantizationPass,
         LowerToCortexMPass,
+        BoundaryTypesPass,
         ConvertBoundariesPass,
         FoldConstantsPass,
         LayoutPass,
@@ -59,26 +68,45 @@ class CortexMPassManager(ExportedProgramPassManager):
         SimplifyMovementPass,
         RestoreOutputsPass,
     ]
+    # One list serves both: layout is decided by LayoutPass.
+    legacy_pass_list: list[type] = pass_list
+    explicit_layout_pass_list: list[type] = pass_list
+    # What a quantizer's transform_for_annotation does to a captured graph.
+    pass_list_transform_for_annotation: list[type] = [PrepareGraphPass]
 
     def __init__(
         self,
         exported_program: Optional[ExportedProgram] = None,
         passes: Optional[Sequence[type]] = None,
         target_config: Optional[CortexMTargetConfig] = None,
+        use_explicit_layout: bool = False,
+        *,
         strict: bool = False,
+        quantize_io: bool = True,
     ) -> None:
         super().__init__()
         self.exported_program = exported_program
         self.target_config = target_config or CortexMTargetConfig(CortexM.M55)
         self.strict = strict
+        self.quantize_io = quantize_io
         self.report = LoweringReport(self.target_config)
-        self._classes = list(self.pass_list if passes is None else passes)
+        chosen = self.explicit_layout_pass_list if use_explicit_layout else self.pass_list
+        self._classes = list(chosen if passes is None else passes)
+        if not quantize_io and BoundaryTypesPass not in self._classes:
+            raise ValueError("quantize_io=False needs BoundaryTypesPass among the passes")
 
     def transform(self) -> ExportedProgram:
         """The lowered program; the one given stays as it is. ValueError without a program, or for a pass that is no class."""
         if self.exported_program is None:
             raise ValueError("CortexMPassManager needs an ExportedProgram to transform")
         return self._run(self.exported_program)
+
+    def transform_for_annotation(self, model: GraphModule) -> GraphModule:
+        """`model`, a graph captured for annotation, after the passes of `pass_list_transform_for_annotation`."""
+        for entry in self.pass_list_transform_for_annotation:
+            result = entry()(model)
+            model = model if result is None else result.graph_module
+        return model
 
     def __call__(self, exported_program: ExportedProgram, override_verifiers: Any = None) -> ExportedProgramPassResult:
         """What exir calls; exported_program is left as it is."""
@@ -101,7 +129,12 @@ class CortexMPassManager(ExportedProgramPassManager):
         return program
 
     def _apply(self, entry: type, program: ExportedProgram) -> ExportedProgram:
-        offered = {"exported_program": program, "target_config": self.target_config, "report": self.report}
+        offered = {
+            "exported_program": program,
+            "target_config": self.target_config,
+            "report": self.report,
+            "quantize_io": self.quantize_io,
+        }
         wanted = inspect.signature(entry.__init__).parameters
         instance = entry(**{name: value for name, value in offered.items() if name in wanted})
         if isinstance(instance, ExportedProgramPassBase):

@@ -63,6 +63,82 @@ def test_without_a_program_there_is_nothing_to_transform():
         CortexMPassManager(None).transform()
 
 
+def test_both_layouts_are_one(edge):
+    program = edge.exported_program()
+    assert names(CortexMPassManager(program, None, None, True).transform()) == names(
+        CortexMPassManager(program, None, None, False).transform()
+    )
+    assert CortexMPassManager.legacy_pass_list == CortexMPassManager.explicit_layout_pass_list
+
+
+def test_annotation_passes_prepare_a_captured_graph():
+    class Net(nn.Module):
+        def forward(self, x):
+            return nn.functional.dropout(x.clone(), training=False).relu_()
+
+    captured = export(Net(), INPUTS).module()  # with its guards
+    model = CortexMPassManager(None).transform_for_annotation(captured)
+    calls = [str(node.target) for node in model.graph.nodes if node.op.startswith("call")]
+    assert calls == ["aten.relu.default"]
+    assert torch.equal(model(*INPUTS), INPUTS[0].relu())
+
+
+class TwoScales(nn.Module):
+    def forward(self, x):
+        return round_trip(x, 0.02, 3) + 1, round_trip(x, 0.04, 3)
+
+
+class FloatReader(nn.Module):
+    def forward(self, x):
+        y = round_trip(x, 0.02, 3)
+        return round_trip(y + y, 0.05, 0), round_trip(torch.cumsum(x, 1), 0.05, 0)
+
+
+class FloatOutput(nn.Module):
+    def forward(self, x):
+        return torch.cumsum(round_trip(x, 0.02, 3), 1)
+
+
+@pytest.mark.parametrize(
+    "module, reason",
+    [
+        (TwoScales, "output 0 is float, from aten_add_tensor"),
+        (FloatReader, r"input x is read in float by aten_cumsum_default \[cortex_m_pass_manager_test.py:\d+, in forward"),
+        (FloatOutput, "output 0 is float, from aten_cumsum_default"),
+    ],
+)
+def test_what_stays_float_at_the_boundary_is_refused(module, reason):
+    with pytest.raises(ValueError, match=f"quantize_io=False: {reason}"):
+        lower(module(), *INPUTS, quantize_io=False)
+
+
+def test_an_input_with_two_scales_is_refused():
+    class Net(nn.Module):
+        def forward(self, x):
+            return round_trip(x, 0.02, 3), round_trip(x, 0.04, 3)
+
+    with pytest.raises(ValueError, match="input x is quantized with different scales/zero points: 0.02/3, 0.04/3"):
+        lower(Net(), *INPUTS, quantize_io=False)
+
+
+def test_integer_inputs_stay_what_they_are():
+    class Net(nn.Module):
+        def forward(self, x, index):
+            return round_trip(x, 0.02, 3), index + 1
+
+    lowered = lower(Net(), INPUTS[0], torch.tensor([1, 2]), quantize_io=False)
+    assert [tensor.dtype for tensor in lowered.report.inputs] == ["int8", "int64"]
+    assert [tensor.scale for tensor in lowered.report.outputs] == [0.02, None]
+    stored = torch.randint(-128, 128, (3, 4), dtype=torch.int8)
+    outputs = lowered.run(stored, torch.tensor([1, 2]))
+    assert torch.equal(outputs[0], stored) and outputs[1].tolist() == [2, 3]
+
+
+def test_int8_boundaries_need_their_pass(edge):
+    with pytest.raises(ValueError, match="needs BoundaryTypesPass"):
+        CortexMPassManager(edge.exported_program(), passes=[Plain], quantize_io=False)
+
+
 class Probe(CortexMPass):
     seen: list = []
 

@@ -43,6 +43,27 @@ class Refusal:
     source: str
 
 
+@dataclass(frozen=True)
+class BoundaryTensor:
+    """An input or output of the program; the last four are None where it is not quantized.
+
+    real = (stored - zero_point) * scale, with stored in [quant_min, quant_max].
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str  # "float32", "int8"
+    scale: Optional[float] = None
+    zero_point: Optional[int] = None
+    quant_min: Optional[int] = None
+    quant_max: Optional[int] = None
+
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        quantized = f", scale {self.scale:.9g}, zero point {self.zero_point}" if self.scale is not None else ""
+        return f"{self.name}: {self.dtype} {shape}{quantized}"
+
+
 @dataclass
 class LoweringReport:
     """Filled by the passes, completed by `complete` once the graph is final."""
@@ -51,6 +72,8 @@ class LoweringReport:
     instructions: list[Instruction] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     output_orders: list[Optional[tuple[int, ...]]] = field(default_factory=list)  # before lowering
+    inputs: list[BoundaryTensor] = field(default_factory=list)
+    outputs: list[BoundaryTensor] = field(default_factory=list)
 
     def clear(self) -> None:
         self.instructions.clear()
@@ -105,6 +128,8 @@ class LoweringReport:
         return {
             "target": self.target_config.target_string,
             "kernel_variant": self.target_config.backend.name.lower(),
+            "inputs": [asdict(tensor) for tensor in self.inputs],
+            "outputs": [asdict(tensor) for tensor in self.outputs],
             "op_counts": self.op_counts,
             "instructions": [asdict(instruction) for instruction in self.instructions],
             "refusals": [asdict(refusal) for refusal in self.refusals],
@@ -114,6 +139,8 @@ class LoweringReport:
     def __str__(self) -> str:
         target = self.target_config
         lines = [f"Lowering for {target.target_string} ({target.backend.name}): {len(self.instructions)} instructions"]
+        lines += [f"  in   {tensor}" for tensor in self.inputs]
+        lines += [f"  out  {tensor}" for tensor in self.outputs]
         for i in self.instructions:
             shape = "x".join(map(str, i.shape))
             lines.append(f"  {i.index:4}  {i.op:42} {i.dtype:8} {shape:18} {i.module or '-':32} {i.source}")

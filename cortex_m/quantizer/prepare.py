@@ -19,6 +19,7 @@ import torch
 from torch._ops import OpOverload
 from torch.export.unflatten import _assign_attr, _AttrKind
 from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.report import RemovedNode, source_location
@@ -74,6 +75,13 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     model.graph.lint()
     model.recompile()
     return model, removals
+
+
+class PrepareGraphPass(PassBase):
+    """`prepare_graph` as a pass, for those who annotate a graph themselves."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        return PassResult(prepare_graph(graph_module)[0], True)
 
 
 def _remove_guards(model: GraphModule) -> None:
