@@ -30,6 +30,9 @@ flags.DEFINE_string("report", None, "Text report to write: what was quantized, w
 flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
 flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
 flags.DEFINE_bool("strict", False, "Fail if an operator would run in float.")
+flags.DEFINE_bool(
+    "quantize_io", True, "False: the program takes and gives int8 tensors; the reports name scales and zero points."
+)
 flags.DEFINE_bool("progress", True, "Say on standard error which step runs.")
 flags.mark_flags_as_required(["entry", "program"])
 
@@ -129,7 +132,7 @@ def export(argv) -> None:
         if not isinstance(source, tuple) or len(source) != 2:
             raise ExportError(f"--entry={FLAGS.entry}: returned neither a ModelSource nor (module, example_inputs)")
         source = ModelSource(*source)
-    result = export_model(source, target, strict=FLAGS.strict, progress=progress)
+    result = export_model(source, target, strict=FLAGS.strict, quantize_io=FLAGS.quantize_io, progress=progress)
 
     program = _path(FLAGS.program)
     program.write_bytes(result.program)

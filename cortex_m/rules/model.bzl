@@ -29,6 +29,7 @@ def _export_impl(ctx):
             "--entry=%s:%s" % (ctx.file.module.path, ctx.attr.entry),
             "--target=" + ctx.attr.target,
             "--strict=" + ("true" if ctx.attr.strict else "false"),
+            "--quantize_io=" + ("true" if ctx.attr.quantize_io else "false"),
             "--program=" + program.path,
             "--report=" + report_text.path,
             "--report_json=" + report.path,
@@ -55,6 +56,7 @@ _export = rule(
         "data": attr.label_list(allow_files = True),
         "target": attr.string(),
         "strict": attr.bool(),
+        "quantize_io": attr.bool(),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
         "_nn_library": attr.label(default = "//cortex_m/nn:libcortex_m_nn.so", allow_single_file = True),
@@ -87,6 +89,7 @@ def cortex_m_model(
         data = [],
         target = "cortex-m55",
         strict = True,
+        quantize_io = True,
         visibility = None,
         tags = [],
         testonly = False):
@@ -103,6 +106,8 @@ def cortex_m_model(
       data: files that the module reads.
       target: the core, "cortex-m0" to "cortex-m85".
       strict: fail if an operator would run in float; the error names node, reason and source line.
+      quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
+        reports, under "inputs" and "outputs" of NAME.report.json.
       visibility: of the model.
       tags: of the model.
       testonly: of the model.
@@ -116,6 +121,7 @@ def cortex_m_model(
         data = data,
         target = target,
         strict = strict,
+        quantize_io = quantize_io,
         tags = ["manual"],
         testonly = testonly,
         visibility = ["//visibility:private"],

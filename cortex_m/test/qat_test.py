@@ -98,7 +98,7 @@ def test_loss_falls(trained):
 def test_everything_was_quantized(trained):
     assert not trained.quantizer.report.float_nodes, trained.quantizer.report
     assert [layer.nodes for layer in trained.quantizer.report.quantized if layer.pattern == "conv2d"] == [
-        ("conv2d", "batch_norm", "relu"), ("conv2d_1", "batch_norm_1", "relu6"), ("conv2d_2", "relu_1"),
+        ("conv2d", "batch_norm", "relu"), ("conv2d_1", "batch_norm_1", "hardtanh"), ("conv2d_2", "relu_1"),
     ]  # fmt: skip
 
 
