@@ -60,8 +60,11 @@ _WITH_CONSTANTS = (aten.conv2d.default, aten.linear.default)
 def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModule, list[RemovedNode]]:
     """Does all of the above in place, with `training` all but the last two; returns the model and what was removed.
 
-    Raises ValueError for an in-place operator whose effect another view of its tensor would see.
+    Raises ValueError for an in-place operator whose effect another view of its tensor would see, and without
+    `training` for a batch norm in training mode.
     """
+    if not training:
+        _require_evaluation_mode(model)
     _remove_guards(model)
     _move_inputs_first(model)
     _make_tensors_positional(model)
@@ -82,6 +85,15 @@ class PrepareGraphPass(PassBase):
 
     def call(self, graph_module: GraphModule) -> PassResult:
         return PassResult(prepare_graph(graph_module)[0], True)
+
+
+def _require_evaluation_mode(model: GraphModule) -> None:
+    for node in model.graph.nodes:
+        if node.target is aten.batch_norm.default and argument(node, 5):
+            raise ValueError(
+                f"{source_location(node)}: {node.name} is in training mode. Call eval() before torch.export, or to train "
+                "with rounded values, prepare_qat_pt2e with CortexMQuantizer(is_qat=True)."
+            )
 
 
 def _remove_guards(model: GraphModule) -> None:

@@ -132,11 +132,15 @@ def test_program_is_exact_and_right(trained):
     assert (predicted.argmax(1) == trained.trained_outputs.argmax(1)).float().mean() > 0.95
 
 
-def test_without_is_qat_training_fails_instead_of_training_in_float():
-    images, labels = pictures()
-    captured = export(Digits().train(), (images[:8],)).module(check_guards=False)
-    prepared = prepare_qat_pt2e(captured, CortexMQuantizer())
-    loss = nn.functional.cross_entropy(prepared(images[:8]), labels[:8])
+def test_training_without_is_qat_is_refused():
+    captured = export(Digits().train(), (torch.randn(8, 1, 8, 8),)).module(check_guards=False)
+    with pytest.raises(ValueError, match=r"qat_test.py:\d+: batch_norm is in training mode.*is_qat=True"):
+        prepare_qat_pt2e(captured, CortexMQuantizer())
+
+
+def test_weights_do_not_train_without_is_qat():
+    captured = export(nn.Linear(4, 2).train(), (torch.randn(8, 4),)).module(check_guards=False)
+    loss = prepare_qat_pt2e(captured, CortexMQuantizer())(torch.randn(8, 4)).sum()
     with pytest.raises(RuntimeError, match="does not require grad"):
         loss.backward()
 
