@@ -167,3 +167,16 @@ def test_a_dtype_that_a_layer_has_no_operator_for_is_refused(net):
     reasons = {node.name: node.reason for node in quantizer.report.float_nodes}
     assert reasons["linear"] == "linear has no int16 operator"
     assert len(quantizer.report.quantized) == 2, "convolutions are int8 whatever the others are"
+
+
+def test_guards_of_export_are_no_obstacle(net):
+    """A module captured by a file whose path torch does not exempt carries a call of its guards."""
+    exported = torch.export.export(net.eval(), samples()[0])
+    captured = [exported.module(), exported.module(check_guards=False)]
+    assert [any(node.op == "call_module" for node in module.graph.nodes) for module in captured] == [True, False]
+    outputs = []
+    for module in captured:
+        prepared = prepare_pt2e(module, CortexMQuantizer(strict=True))
+        prepared(*samples()[0])
+        outputs.append(convert_pt2e(prepared)(*samples()[0]))
+    assert torch.equal(*outputs)

@@ -1,0 +1,28 @@
+"""cortex_m_tester_test: tests that use CortexMTester, with the runners of the cores they run on."""
+
+load("//cortex_m:cores.bzl", "CORES")
+load("//tools:python.bzl", "pytest_test")
+
+def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], deps = [], data = [], args = [], **kwargs):
+    """A pytest_test whose tests may take the fixture `cortex_m_target`, once for each core.
+
+    Args:
+      name: of the test.
+      srcs: files of tests.
+      cores: platforms of //platforms, "cortex_m55".
+      deps: Python libraries beside the tester.
+      data: other files that the tests read.
+      args: more arguments for pytest.
+      **kwargs: other attributes of pytest_test.
+    """
+    for core in cores:
+        if core not in CORES:
+            fail("%s is none of the cores: %s" % (core, ", ".join(sorted(CORES))))
+    pytest_test(
+        name = name,
+        srcs = srcs,
+        args = ["-p", "cortex_m.test.pytest_plugin"] + ["--cortex-m-target=" + CORES[core]["target"] for core in cores] + args,
+        data = data + ["//cortex_m/runner:universal_" + core for core in cores],
+        deps = deps + ["//cortex_m/test:tester"],
+        **kwargs
+    )
