@@ -89,8 +89,10 @@ def export_model(
     quantize_io: bool = True,
     progress: Callable[[str], None] = lambda step: None,
 ) -> ExportResult:
-    """Quantizes, lowers and serialises `source` for `target` (default: Cortex-M55).
+    """Quantizes, lowers and serialises `source` for `target` (default: any core).
 
+    target: recorded in the program. One for a core runs on the cores that have its instruction set, and other cores refuse
+      it; one for any core is the same at full speed everywhere, with scratch buffers of the largest size that a core wants.
     strict: an operator that would run in float raises, with node, reason and source line.
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
@@ -114,12 +116,13 @@ def export_model(
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
+    target = target or CortexMTargetConfig.any()
     passes = CortexMPassManager(target_config=target, strict=strict, quantize_io=quantize_io)
     edge = to_edge_transform_and_lower(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
     )
     progress("planning memory and serialising")
-    program = seal(bytes(edge.to_executorch().buffer))
+    program = seal(bytes(edge.to_executorch().buffer), target)
     progress("predicting the outputs")
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
     expected = Program(program).run(inputs)

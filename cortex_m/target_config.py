@@ -1,9 +1,10 @@
-"""What a program is compiled for: the core, and the widest instruction set its kernels may use.
+"""What a program is compiled for: the core, and the widest instruction set its kernels may use; or any core.
 
     config = CortexMTargetConfig(CortexM.M55)
     config.backend        -> Backend.MVE
     config.target_string  -> "cortex-m55"
     CortexMTargetConfig.from_target_string("cortex-m4").backend -> Backend.DSP
+    CortexMTargetConfig.any().backends -> (Backend.MVE, Backend.DSP, Backend.SCALAR)
 
 The table of cores is `cores.bzl` beside this file, which Bazel loads too; it is read here as a Python literal.
 """
@@ -60,36 +61,75 @@ def _core(cpu: CortexM) -> dict[str, Any]:
 class CortexMTargetConfig:
     """A core and, optionally, a narrower instruction set than the core offers.
 
-    Raises ValueError when `isa` is wider than what the core has.
+    A program with a core runs on cores that have its instruction set, or its core's (`runs_on`). Without a core, `any()`, it
+    runs on every one at full speed: its scratch buffers have the largest size that one of them wants.
+
+    Raises ValueError when `isa` is wider than what the core has, or given without a core; TypeError for a `cpu` that is none.
     """
 
-    cpu: CortexM
+    cpu: Optional[CortexM]
     isa: Optional[Backend] = None
 
     def __post_init__(self) -> None:
+        if self.cpu is not None and not isinstance(self.cpu, CortexM):
+            raise TypeError(f"{self.cpu!r} is no CortexM; from_target_string() takes names")
         if self.isa is None:
             return
+        if self.cpu is None:
+            raise ValueError("an instruction set is that of a core, and there is none")
         widest = Backend[_core(self.cpu)["isa"]]
         if Backend(self.isa) < widest:
             raise ValueError(
                 f"{self.target_string} has no {Backend(self.isa).name}; its widest instruction set is {widest.name}"
             )
 
+    @classmethod
+    def any(cls) -> "CortexMTargetConfig":
+        """Every core."""
+        return cls(None)
+
+    @classmethod
+    def from_platform(cls, platform: str) -> "CortexMTargetConfig":
+        """The core of a platform of //platforms, "cortex_m55". Raises ValueError if there is none."""
+        if platform not in _cores():
+            raise ValueError(f"unknown platform {platform!r}; known platforms: {', '.join(_cores())}")
+        return cls(CortexM[_cores()[platform]["enum"]])
+
     @property
     def backend(self) -> Backend:
-        """The instruction set that kernels, and so the sizes of their scratch buffers, are chosen for."""
-        return Backend[_core(self.cpu)["isa"]] if self.isa is None else Backend(self.isa)
+        """The instruction set that kernels are chosen for. Raises ValueError for `any()`, which has no single one."""
+        if len(self.backends) > 1:
+            raise ValueError("a program for any core has no one instruction set; `backends` has all of them")
+        return self.backends[0]
+
+    @property
+    def backends(self) -> tuple[Backend, ...]:
+        """The instruction sets that the sizes of scratch buffers must do for."""
+        if self.cpu is None:
+            return tuple(Backend)
+        return (Backend[_core(self.cpu)["isa"]] if self.isa is None else Backend(self.isa),)
 
     @property
     def target_string(self) -> str:
-        """The name a user writes, like "cortex-m55"."""
-        return _core(self.cpu)["target"]
+        """The name a user writes, like "cortex-m55"; "any" for every core."""
+        return "any" if self.cpu is None else _core(self.cpu)["target"]
+
+    def __str__(self) -> str:
+        return "any core" if self.cpu is None else f"{self.target_string} ({self.backend.name})"
+
+    def runs_on(self, core: CortexM) -> bool:
+        """Whether a program for this target is one for `core`."""
+        if self.cpu is None:
+            return True
+        return Backend[_core(core)["isa"]] in (self.backend, Backend[_core(self.cpu)["isa"]])
 
     @classmethod
     def from_target_string(cls, target: str) -> "CortexMTargetConfig":
-        """The configuration of a name like "cortex-m55"; ValueError lists the known names."""
+        """The configuration of a name like "cortex-m55", or of "any"; ValueError lists the known names."""
+        if target == "any":
+            return cls.any()
         for entry in _cores().values():
             if entry["target"] == target:
                 return cls(CortexM[entry["enum"]])
         known = ", ".join(entry["target"] for entry in _cores().values())
-        raise ValueError(f"unknown target {target!r}; known targets: {known}")
+        raise ValueError(f"unknown target {target!r}; known targets: {known}, and any")

@@ -25,7 +25,7 @@ from cortex_m.target_config import CortexMTargetConfig
 FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
 flags.DEFINE_string("program", None, "The .pte to write.")
-flags.DEFINE_string("target", "cortex-m55", "The core to export for: cortex-m0 to cortex-m85.")
+flags.DEFINE_string("target", "any", "The core to export for, cortex-m0 to cortex-m85, or any: the same program for all.")
 flags.DEFINE_string("report", None, "Text report to write: what was quantized, what was lowered, what was not and why.")
 flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
 flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
@@ -145,7 +145,7 @@ def export(argv) -> None:
         _path(FLAGS.report_json).write_text(relative(json.dumps(report, indent=1)) + "\n")
     if FLAGS.vectors:
         write_vectors(_path(FLAGS.vectors), result)
-    progress(f"wrote {program.name}, {len(result.program):,} bytes; {summary}")
+    progress(f"wrote {program.name} for {target}, {len(result.program):,} bytes; {summary}")
 
 
 def main(argv) -> int:

@@ -9,10 +9,13 @@ _HOST = _CORE + "host"
 
 _NAMES = {_CORE + core: board["name"] for board in BOARDS.values() for core in board["cores"]}
 
-# Name of the board, by platform: "" for the host and for cores without a board.
-BOARD_NAME_OR_HOST = select(dict(_NAMES, **{"//conditions:default": ""}))
+# Name of the core, by platform: "" for the host.
+CORE_NAME_OR_HOST = select(dict(
+    {_CORE + core: core for board in BOARDS.values() for core in board["cores"]},
+    **{"//conditions:default": ""}
+))
 
-# The same where a name must be one of a board. The host's value is never used.
+# Name of the board, by platform. The host's value is never used.
 BOARD_NAME = select(dict(_NAMES, **{"//conditions:default": "mps3_an547"}))
 
 # cc_library of the board, by platform.

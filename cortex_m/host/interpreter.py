@@ -17,7 +17,8 @@ from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
 import cortex_m.ops.operators  # noqa: F401  (registers torch.ops.cortex_m)
-from cortex_m.seal import unsealed
+from cortex_m.seal import target_of, unsealed
+from cortex_m.target_config import CortexMTargetConfig
 
 _POISON = 0xA5
 _TORCH_DTYPES = {
@@ -49,12 +50,14 @@ class ProgramError(ValueError):
 class Program:
     """One method of a .pte, with its memory. Mutable buffers keep their values from run to run.
 
-    data: the file's bytes. method: name of the execution plan.
+    data: the file's bytes, for whatever target. method: name of the execution plan.
+    target: what the program was exported for; None if it does not say.
     Raises ProgramError for an unknown method, operator or kind of data, ValueError for a seal that does not fit.
     """
 
     def __init__(self, data: bytes, method: str = "forward") -> None:
         file = deserialize_pte_binary(unsealed(data))
+        self.target: Optional[CortexMTargetConfig] = target_of(data)
         self._program = file.program
         plans = {plan.name: plan for plan in file.program.execution_plan}
         if method not in plans:

@@ -127,7 +127,7 @@ class LoweringReport:
     def to_json(self) -> dict[str, Any]:
         return {
             "target": self.target_config.target_string,
-            "kernel_variant": self.target_config.backend.name.lower(),
+            "instruction_sets": [backend.name.lower() for backend in self.target_config.backends],
             "inputs": [asdict(tensor) for tensor in self.inputs],
             "outputs": [asdict(tensor) for tensor in self.outputs],
             "op_counts": self.op_counts,
@@ -137,8 +137,7 @@ class LoweringReport:
         }
 
     def __str__(self) -> str:
-        target = self.target_config
-        lines = [f"Lowering for {target.target_string} ({target.backend.name}): {len(self.instructions)} instructions"]
+        lines = [f"Lowering for {self.target_config}: {len(self.instructions)} instructions"]
         lines += [f"  in   {tensor}" for tensor in self.inputs]
         lines += [f"  out  {tensor}" for tensor in self.outputs]
         for i in self.instructions:

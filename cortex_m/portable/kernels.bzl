@@ -2,6 +2,61 @@
 
 load(":build_options.bzl", "EXACT_FLOAT_COPTS")
 
+# Files of kernels that move or choose values and compute none: what int8 programs call beside operators of cortex_m.
+MOVEMENT = [
+    "as_strided",
+    "cat",
+    "clamp",
+    "constant_pad",
+    "copy",
+    "edge_pad",
+    "expand",
+    "extremum",
+    "flip",
+    "gather",
+    "index",
+    "index_select",
+    "permute",
+    "pixel_shuffle",
+    "slice",
+    "split",
+    "triangle",
+    "upsample_nearest",
+    "view",
+    "where",
+]
+
+# All files of kernels, without .cc.
+FILES = MOVEMENT + [
+    "activation",
+    "any_all",
+    "arange",
+    "arithmetic",
+    "compare",
+    "convolution",
+    "cumsum",
+    "divide",
+    "exponential",
+    "fill",
+    "glu",
+    "hyperbolic",
+    "logic",
+    "matmul",
+    "norm",
+    "piecewise",
+    "pool",
+    "pow",
+    "root",
+    "rounding",
+    "sign",
+    "softmax",
+    "sort",
+    "sum",
+    "trigonometric",
+    "upsample_bilinear",
+    "var",
+]
+
 _COPTS = EXACT_FLOAT_COPTS + [
     "-Wall",
     "-Wextra",

@@ -27,21 +27,21 @@ def kernel_table_action(ctx, arguments, inputs, outputs):
         progress_message = "Selecting kernels for %s" % ctx.label,
     )
 
-def _all_kernels_impl(ctx):
-    available = ctx.outputs.available
+def _kernel_set_impl(ctx):
+    names = ctx.outputs.names
     table = ctx.outputs.table
-    kernel_table_action(ctx, ["--available=" + available.path], [], [available])
-    kernel_table_action(ctx, ["--available=" + ctx.outputs.own.path, "--noportable"], [], [ctx.outputs.own])
-    kernel_table_action(ctx, ["--operators=" + available.path, "--table=" + table.path], [available], [table])
-    return [DefaultInfo(files = depset([available, ctx.outputs.own, table]))]
+    portable = ["--portable=" + ",".join(ctx.attr.portable)] if ctx.attr.portable else []
+    kernel_table_action(ctx, ["--available=" + names.path] + portable, [], [names])
+    kernel_table_action(ctx, ["--operators=" + names.path, "--table=" + table.path], [names], [table])
+    return [DefaultInfo(files = depset([names, table]))]
 
-all_kernels = rule(
-    implementation = _all_kernels_impl,
-    doc = "Every operator there is a kernel for: the lists of their names, and the table of all.",
+kernel_set = rule(
+    implementation = _kernel_set_impl,
+    doc = "The operators of cortex_m and of some files of cortex_m/portable: the list of their names, and their table.",
     attrs = dict(
         KERNEL_TABLE_ATTRS,
-        available = attr.output(mandatory = True),
-        own = attr.output(mandatory = True, doc = "The names of cortex_m's own operators."),
+        names = attr.output(mandatory = True),
         table = attr.output(mandatory = True),
+        portable = attr.string_list(doc = "Files of //cortex_m/portable, without .cc."),
     ),
 )

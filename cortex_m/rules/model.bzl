@@ -9,7 +9,7 @@ CortexMModelInfo = provider(
         "program": "File, the .pte",
         "report": "File, JSON: target, layers, what was left in float and why; None for a ready-made .pte",
         "vectors": "File, a folder of inputs and the outputs they must give, with vectors.json; None for a ready-made .pte",
-        "target": "string, the core it was exported for",
+        "target": "string, the core it was exported for, or any; None for a ready-made .pte, which may say it itself",
     },
 )
 
@@ -87,7 +87,7 @@ def cortex_m_model(
         entry = "model",
         deps = [],
         data = [],
-        target = "cortex-m55",
+        target = "any",
         strict = True,
         quantize_io = True,
         visibility = None,
@@ -104,7 +104,7 @@ def cortex_m_model(
       entry: function without arguments that returns a cortex_m.ModelSource or (module, example_inputs).
       deps: py_library targets that the module imports.
       data: files that the module reads.
-      target: the core, "cortex-m0" to "cortex-m85".
+      target: "any", or a core, "cortex-m0" to "cortex-m85": then a build for a core with another instruction set fails.
       strict: fail if an operator would run in float; the error names node, reason and source line.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
         reports, under "inputs" and "outputs" of NAME.report.json.
@@ -130,15 +130,15 @@ def cortex_m_model(
 
 def _cortex_m_program_impl(ctx):
     return [
-        DefaultInfo(files = depset([ctx.file.program])),
-        CortexMModelInfo(program = ctx.file.program, report = None, vectors = None, target = ctx.attr.target),
+        DefaultInfo(files = depset([ctx.file.program]), runfiles = ctx.runfiles([ctx.file.program])),
+        CortexMModelInfo(program = ctx.file.program, report = None, vectors = None, target = None),
     ]
 
 cortex_m_program = rule(
     implementation = _cortex_m_program_impl,
     doc = "A .pte that was made elsewhere, to be given where a cortex_m_model is expected.",
-    attrs = {
-        "program": attr.label(allow_single_file = [".pte"], mandatory = True),
-        "target": attr.string(default = "cortex-m55", doc = "The core it was exported for."),
-    },
+    attrs = dict(
+        TRANSITION_ATTRS,
+        program = attr.label(allow_single_file = [".pte"], mandatory = True, cfg = to_exporter),
+    ),
 )

@@ -1,6 +1,6 @@
 """cortex_m_runner: a model linked into an ELF, or into a host program, with buffers of exactly the size it needs."""
 
-load("//cortex_m/boards:board_binary.bzl", "BOARD_NAME_OR_HOST", "board_binary")
+load("//cortex_m/boards:board_binary.bzl", "CORE_NAME_OR_HOST", "board_binary")
 load(":exporter.bzl", "TRANSITION_ATTRS", "to_exporter")
 load(":kernel_table.bzl", "KERNEL_TABLE_ATTRS", "kernel_table_action")
 load(":model.bzl", "CortexMModelInfo")
@@ -23,10 +23,11 @@ def _program_info(ctx, program):
 def _runner_sources_impl(ctx):
     model = ctx.attr.model[CortexMModelInfo]
     info = _program_info(ctx, model.program)
-    config, kernels, selected, placement, embed = [
+    config, selected, placement, embed = [
         ctx.actions.declare_file(ctx.label.name + "/" + name)
-        for name in ["model_config.h", "kernels.cc", "kernels.txt", "placement.ld", "model.S"]
+        for name in ["model_config.h", "kernels.txt", "placement.ld", "model.S"]
     ]
+    sources = [embed]
     arguments = [
         "--info=" + info.path,
         "--kernels=" + ctx.file.available.path,
@@ -35,8 +36,8 @@ def _runner_sources_impl(ctx):
         "--selected=" + selected.path,
         "--placement=" + placement.path,
     ]
-    if ctx.attr.board:
-        arguments.append("--board=" + ctx.attr.board)
+    if ctx.attr.core:
+        arguments.append("--core=" + ctx.attr.core)
         if ctx.attr.arena:
             arguments.append("--arena=" + ctx.attr.arena)
     if model.report:
@@ -49,21 +50,24 @@ def _runner_sources_impl(ctx):
         outputs = [config, selected, placement],
         arguments = arguments,
         mnemonic = "CortexMRunnerConfig",
-        progress_message = "Fitting %s to %s" % (ctx.attr.model.label, ctx.attr.board or "the host"),
+        progress_message = "Fitting %s to %s" % (ctx.attr.model.label, ctx.attr.core or "the host"),
     )
-    kernel_table_action(
-        ctx,
-        ["--operators=" + selected.path, "--table=" + kernels.path],
-        [selected],
-        [kernels],
-    )
+    if ctx.attr.table:
+        kernels = ctx.actions.declare_file(ctx.label.name + "/kernels.cc")
+        sources.append(kernels)
+        kernel_table_action(
+            ctx,
+            ["--operators=" + selected.path, "--table=" + kernels.path],
+            [selected],
+            [kernels],
+        )
     ctx.actions.expand_template(
         template = ctx.file._embed,
         output = embed,
         substitutions = {"{PROGRAM}": model.program.path},
     )
     return [
-        DefaultInfo(files = depset([kernels, embed])),
+        DefaultInfo(files = depset(sources)),
         OutputGroupInfo(placement = depset([placement])),
         # The program counts as a header: whoever compiles model.S reads it.
         CcInfo(compilation_context = cc_common.create_compilation_context(
@@ -77,7 +81,7 @@ _runner_sources = rule(
     doc = "Generates the sources of a runner of one model: buffers, kernel table, the embedded program, its placement.",
     attrs = dict(dict(KERNEL_TABLE_ATTRS, **TRANSITION_ATTRS), **{
         "model": attr.label(mandatory = True, providers = [CortexMModelInfo]),
-        "board": attr.string(doc = "Name in //cortex_m/boards; empty for the host."),
+        "core": attr.string(doc = "Name in //platforms; empty for the host."),
         "arena": attr.string(doc = "Memory of the board for the arena; empty for the first in which it fits."),
         "_program_info": attr.label(
             default = "//cortex_m/runtime:program_info",
@@ -87,27 +91,21 @@ _runner_sources = rule(
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
         "available": attr.label(mandatory = True, allow_single_file = True, doc = "Names of the operators it may call."),
+        "table": attr.bool(default = True, doc = "Whether to generate the table of kernels."),
         "_embed": attr.label(default = "//cortex_m/runner:model.S.template", allow_single_file = True),
     }),
 )
 
-def cortex_m_runner(name, model, arena = None, portable = False, visibility = None, **kwargs):
-    """Declares a runner of one model: an ELF on a device platform, a program on the host.
-
-        cortex_m_runner(name = "net_runner", model = ":net")
-        # bazel build --platforms=//platforms:cortex_m55 :net_runner
-
-    It reads its inputs from files named on its command line (`--input FILE`, one for each input), writes output i to
-    PREFIX-i.bin (`--output-prefix PREFIX`) and prints what it measured; on a board through semihosting.
-
-    A model that calls an operator without a kernel, or that does not fit the board, is a build error.
+def embedded_runner(name, model, operators, deps, arena = None, table = True, visibility = None, **kwargs):
+    """Declares a runner of one model with a choice of operators; cortex_m_runner is what a model's user wants.
 
     Args:
       name: of the cc_binary.
       model: label of a cortex_m_model or cortex_m_program.
-      arena: memory of the board for the arena instead of the first in which it fits.
-      portable: whether the model may call operators of cortex_m/portable too, which is what a model that is not strict leaves
-        in float. They are many to compile; only those that the model calls are linked.
+      operators: label of a file with the names of the operators that the model may call, one a line.
+      deps: libraries with the kernels of these operators.
+      arena: as of cortex_m_runner.
+      table: whether to generate the table of kernels; if not, `deps` have a LinkedKernels() of their own.
       visibility: of the cc_binary.
       **kwargs: other attributes of cc_binary.
     """
@@ -116,8 +114,9 @@ def cortex_m_runner(name, model, arena = None, portable = False, visibility = No
         name = sources,
         model = model,
         arena = arena,
-        available = "//cortex_m/runner:available.txt" if portable else "//cortex_m/runner:own.txt",
-        board = BOARD_NAME_OR_HOST,
+        available = operators,
+        core = CORE_NAME_OR_HOST,
+        table = table,
         tags = ["manual"],
         visibility = ["//visibility:private"],
     )
@@ -131,12 +130,40 @@ def cortex_m_runner(name, model, arena = None, portable = False, visibility = No
     board_binary(
         name = name,
         srcs = ["//cortex_m/runner:embedded.cc", sources],
-        deps = [
-            sources,
-            "//cortex_m/runner:embedded_deps",
-            "//cortex_m/runner:operators" if portable else "//cortex_m/ops:all",
-        ] + kwargs.pop("deps", []),
+        deps = [sources, "//cortex_m/runner:embedded_deps"] + deps,
         placement = name + "_placement",
+        visibility = visibility,
+        **kwargs
+    )
+
+def cortex_m_runner(name, model, arena = None, portable = False, visibility = None, **kwargs):
+    """Declares a runner of one model: an ELF on a device platform, a program on the host.
+
+        cortex_m_runner(name = "net_runner", model = ":net")
+        # bazel build --platforms=//platforms:cortex_m55 :net_runner
+
+    It reads its inputs from files named on its command line (`--input FILE`, one for each input), writes output i to
+    PREFIX-i.bin (`--output-prefix PREFIX`) and prints what it measured; on a board through semihosting.
+
+    A model that was exported for a core with another instruction set, that calls an operator without a kernel, or that does not
+    fit the board, is a build error.
+
+    Args:
+      name: of the cc_binary.
+      model: label of a cortex_m_model or cortex_m_program.
+      arena: memory of the board for the arena instead of the first in which it fits.
+      portable: whether the model may call all operators of cortex_m/portable, which is what a model that is not strict leaves
+        in float, instead of those alone that move int8 values. They are many to compile; only those that the model calls are
+        linked.
+      visibility: of the cc_binary.
+      **kwargs: other attributes of cc_binary.
+    """
+    embedded_runner(
+        name = name,
+        model = model,
+        arena = arena,
+        operators = "//cortex_m/runner:all.txt" if portable else "//cortex_m/runner:int8.txt",
+        deps = ["//cortex_m/runner:all_operators" if portable else "//cortex_m/runner:int8_operators"] + kwargs.pop("deps", []),
         visibility = visibility,
         **kwargs
     )

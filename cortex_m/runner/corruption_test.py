@@ -77,6 +77,7 @@ def batch(tmp_path_factory):
     programs = [program[:length] for length in range(0, len(program), 61)]
     programs += [sealed[:length] for length in [*range(30, len(sealed), 997), *range(len(program) + 1, len(sealed))]]
     programs += [_flip(sealed, generator.randrange(8 * len(sealed))) for _ in range(_FLIPPED)]
+    programs += [_flip(sealed, bit) for bit in range(8 * len(program), 8 * len(sealed))]  # the seal itself, its target too
     refused = len(programs)
     programs += [_damage(program, generator) for _ in range(_DAMAGED)] + [program, sealed]
     for number, content in enumerate(programs):
@@ -95,10 +96,10 @@ def results(batch):
         lines = [f"{number}.pte x.bin {core}_{number}\n" for number in range(count)]
         (folder / "list.txt").write_text("".join(lines))
         if core == "host":
-            command = [_FOLDER / "universal", "--batch", "list.txt"]
+            command = [_FOLDER / "universal_int8", "--batch", "list.txt"]
             stdout = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
         else:
-            elf = _FOLDER / f"universal_{core}.elf"
+            elf = _FOLDER / f"universal_int8_{core}.elf"
             stdout = simulator.run(_CORES[core], elf, ["--batch", "list.txt"], cwd=folder, timeout=400).stdout
         verdicts = re.findall(r"^result \d+: (.*)$", stdout, re.MULTILINE)
         verdicts = ["ok" if verdict.startswith("ok, ") else verdict for verdict in verdicts]

@@ -1,6 +1,6 @@
 """From a verified program to everything a runner of exactly this program needs at build time.
 
-    generate.py --info program_info.json --kernels available.txt --board mps3_an547 --report report.json \\
+    generate.py --info program_info.json --kernels available.txt --core cortex_m55 --report report.json \\
         --config model_config.h --selected kernels.txt --placement placement.ld
 
 Reads what `program_info` printed about a .pte, the names of the operators there are kernels for (one a line) and,
@@ -8,8 +8,8 @@ if given, the exporter's report, which knows the layer of each instruction. Writ
   --config     model_config.h: method name, buffer sizes, planned memories (//cortex_m/runner:embedded.cc includes it)
   --selected   the operators that the program calls, one a line: what to link
   --placement  the memories of arena and model, for the linker script (//cortex_m/boards:linker_script.bzl)
-A program that needs a kernel that is missing, or does not fit the board, is refused with one sentence and status 1.
-Without --board the runner is for the host, where everything fits. Standard library only.
+A program that was exported for other cores, needs a kernel that is missing, or does not fit the board, is refused with one
+sentence and status 1. Without --core the runner is for the host, where every program runs. Standard library only.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_m.boards import boards
+from cortex_m.target_config import Backend, CortexMTargetConfig
 
 # What a runner needs beside model and arena: code and constants in the code memory, state and buffers of the runtime in
 # the data memory. A generous bound; the linker checks the exact sum.
@@ -52,6 +53,17 @@ def method_of(info: dict[str, Any], name: str | None) -> dict[str, Any]:
         if name in (None, method["name"]):
             return method
     raise Refused(f"the program has no method {name}; it has {', '.join(m['name'] for m in info['methods'])}")
+
+
+def check_target(info: dict[str, Any], core: CortexMTargetConfig) -> None:
+    """Raises Refused for a program that was exported for a core with another instruction set than `core`'s."""
+    if info["target"] is None:  # another exporter's
+        return
+    target = CortexMTargetConfig.from_target_string(info["target"]["core"])
+    if target.cpu is not None:
+        target = CortexMTargetConfig(target.cpu, Backend[info["target"]["instruction_set"]])
+    if not target.runs_on(core.cpu):
+        raise Refused(f"it was exported for {target}, which is not for {core}: export it for {core.target_string}, or for any")
 
 
 def check_kernels(method: dict[str, Any], available: set[str], report: dict[str, Any] | None) -> None:
@@ -182,7 +194,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Generates what a runner of one program is built from.")
     parser.add_argument("--info", required=True, help="what program_info printed")
     parser.add_argument("--kernels", required=True, help="names of the available operators, one a line")
-    parser.add_argument("--board", choices=boards.names(), help="the board; none for the host")
+    parser.add_argument("--core", help="platform of //platforms that the runner is for; none for the host")
     parser.add_argument("--arena", help="memory of the board for the arena; if not given the first in which it fits")
     parser.add_argument("--report", help="the exporter's report, JSON")
     parser.add_argument("--method", help="name of the method; the first one if not given")
@@ -195,11 +207,14 @@ def main(argv: list[str] | None = None) -> int:
     report = json.loads(Path(options.report).read_text()) if options.report else None
     available = set(Path(options.kernels).read_text().split())
     try:
+        core = CortexMTargetConfig.from_platform(options.core) if options.core else None
+        if core is not None:
+            check_target(info, core)
         method = method_of(info, options.method)
         check_kernels(method, available, report)
         placement = ""
-        if options.board:
-            board = boards.load(options.board)
+        if core is not None:
+            board = boards.load(boards.for_core(options.core))
             placement = place(board, arena_bytes(method), info["file_bytes"], options.arena).linker_script()
     except Refused as error:
         print(f"error: {options.name}: {error}", file=sys.stderr)

@@ -129,8 +129,8 @@ def test_header_holds_the_numbers():
     assert f"kArenaBytes = {20464 + 96};" in header
 
 
-def _run(tmp_path, method, kernels, *more):
-    (tmp_path / "info.json").write_text(json.dumps({"file_bytes": 4000, "methods": [method]}))
+def _run(tmp_path, method, kernels, *more, target=None):
+    (tmp_path / "info.json").write_text(json.dumps({"file_bytes": 4000, "target": target, "methods": [method]}))
     (tmp_path / "kernels.txt").write_text("\n".join(kernels))
     names = {name: tmp_path / name for name in ("config", "selected", "placement")}
     outputs = [f"--{name}={path}" for name, path in names.items()]
@@ -139,7 +139,7 @@ def _run(tmp_path, method, kernels, *more):
 
 
 def test_command_line(tmp_path):
-    status, names = _run(tmp_path, _method(), _method()["operators"], "--board=mps3_an547")
+    status, names = _run(tmp_path, _method(), _method()["operators"], "--core=cortex_m55")
     assert status == 0
     assert names["selected"].read_text() == "aten::cat.out\ncortex_m::quantized_add.out\n"
     assert names["placement"].read_text() == 'REGION_ALIAS("ARENA", DTCM)\nREGION_ALIAS("MODEL", ITCM)\n'
@@ -153,9 +153,39 @@ def test_command_line_for_the_host(tmp_path):
 
 
 def test_refusal_is_one_sentence_and_writes_nothing(tmp_path, capsys):
-    status, names = _run(tmp_path, _method(planned_bytes=[1 << 30]), _method()["operators"], "--board=mps3_an547")
+    status, names = _run(tmp_path, _method(planned_bytes=[1 << 30]), _method()["operators"], "--core=cortex_m55")
     assert status == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: //examples:net: the arena of {1 << 30} bytes does not fit board mps3_an547")
     assert error.count("\n") == 1
     assert not any(path.exists() for path in names.values())
+
+
+_M55 = {"core": "cortex-m55", "instruction_set": "MVE"}
+
+
+@pytest.mark.parametrize(
+    ("target", "core"),
+    [
+        (None, "cortex_m4"),
+        ({"core": "any", "instruction_set": "any"}, "cortex_m4"),
+        (_M55, "cortex_m85"),
+        ({"core": "cortex-m55", "instruction_set": "SCALAR"}, "cortex_m55"),
+        ({"core": "cortex-m55", "instruction_set": "SCALAR"}, "cortex_m0"),
+    ],
+)
+def test_target_of_the_program_suits_the_core(tmp_path, target, core):
+    assert _run(tmp_path, _method(), _method()["operators"], f"--core={core}", target=target)[0] == 0
+
+
+def test_program_for_another_core_is_refused(tmp_path, capsys):
+    status, names = _run(tmp_path, _method(), _method()["operators"], "--core=cortex_m4", target=_M55)
+    assert status == 1 and not any(path.exists() for path in names.values())
+    assert capsys.readouterr().err == (
+        "error: //examples:net: it was exported for cortex-m55 (MVE), which is not for cortex-m4 (DSP): "
+        "export it for cortex-m4, or for any\n"
+    )
+
+
+def test_the_host_runs_a_program_for_any_core(tmp_path):
+    assert _run(tmp_path, _method(), _method()["operators"], target=_M55)[0] == 0

@@ -1,7 +1,7 @@
 """Writes the kernel table of a runner: LinkedKernels() with the operators that a program calls, and no others.
 
-    kernel_table.py --available=available.txt                     the names of all operators there are kernels for
-    kernel_table.py --available=own.txt --noportable              those of cortex_m alone
+    kernel_table.py --available=own.txt                           the names of the operators of cortex_m
+    kernel_table.py --available=int8.txt --portable=cat,view      the same, and those of these files of cortex_m/portable
     kernel_table.py --operators=kernels.txt --table=kernels.cc    the table for the operators named in kernels.txt
 
 Names are those in a program, "cortex_m::quantized_add.out" or "aten::cat.out", one a line. Operators of cortex_m come from
@@ -20,18 +20,27 @@ from cortex_m.ops import codegen as ops
 from cortex_m.portable import schemas as portable
 
 _AVAILABLE = flags.DEFINE_string("available", None, "List to write.")
-_PORTABLE = flags.DEFINE_bool("portable", True, "Whether --available lists the portable operators, too.")
+_PORTABLE = flags.DEFINE_list("portable", [], "Files of cortex_m/portable whose operators --available lists, too.")
 _OPERATORS = flags.DEFINE_string("operators", None, "List to read, for --table.")
 _TABLE = flags.DEFINE_string("table", None, "C++ source to write.")
 
 
 class UnknownOperator(ValueError):
-    """There is no kernel of that name; the message is one sentence."""
+    """There is no kernel, or no file of kernels, of that name; the message is one sentence."""
 
 
 def own_functions() -> dict[str, str]:
     """The C++ function of each operator of cortex_m, by the operator's name in a program."""
     return {ops.program_name(name): f"ops::{name}_out" for name in ops.read_schemas(str(ops.OPERATORS_YAML))}
+
+
+def names_in(files: Iterable[str]) -> list[str]:
+    """Names of the operators of cortex_m, then of those in `files` of cortex_m/portable. Raises UnknownOperator."""
+    families = {family.file: family.operators for family in portable.families()}
+    missing = [file for file in files if file not in families]
+    if missing:
+        raise UnknownOperator(f"cortex_m/portable has no file of kernels {', '.join(missing)}")
+    return [*own_functions(), *(name for file in files for name in families[file])]
 
 
 def functions() -> dict[str, str]:
@@ -69,7 +78,7 @@ def main(argv: list[str]) -> None:
         raise app.UsageError("--table and --operators go together, and there are no other arguments")
     try:
         if _AVAILABLE.value:
-            names = functions() if _PORTABLE.value else own_functions()
+            names = names_in(_PORTABLE.value)
             pathlib.Path(_AVAILABLE.value).write_text("".join(f"{name}\n" for name in names))
         if _TABLE.value:
             names = pathlib.Path(_OPERATORS.value).read_text().split()

@@ -29,10 +29,11 @@ def test_int8_operators_alone_need_no_portable_ones():
 
 def test_a_run_writes_names_and_table(tmp_path):
     available, source = tmp_path / "available.txt", tmp_path / "kernels.cc"
-    assert run(f"--available={available}").returncode == 0
+    assert run(f"--available={available}", "--portable=arithmetic,copy").returncode == 0
     names = available.read_text().split()
     assert {"cortex_m::quantized_conv2d_nhwc.out", "aten::add.out", "dim_order_ops::_clone_dim_order.out"} <= set(names)
-    assert run(f"--available={tmp_path}/own.txt", "--noportable").returncode == 0
+    assert "aten::cat.out" not in names
+    assert run(f"--available={tmp_path}/own.txt").returncode == 0
     assert (tmp_path / "own.txt").read_text().split() == [name for name in names if name.startswith("cortex_m::")]
     assert run(f"--operators={available}", f"--table={source}").returncode == 0
     assert all(f'{{"{name}", ' in source.read_text() for name in names)
@@ -46,3 +47,8 @@ def test_an_unknown_operator_is_one_sentence_and_a_failure(tmp_path, missing):
     assert result.returncode == 1
     assert result.stderr == f"kernel_table: there is no kernel for {missing}\n"
     assert not source.exists()
+
+
+def test_an_unknown_file_of_kernels_is_one_sentence_and_a_failure(tmp_path):
+    result = run(f"--available={tmp_path}/x.txt", "--portable=cat,nothing")
+    assert (result.returncode, result.stderr) == (1, "kernel_table: cortex_m/portable has no file of kernels nothing\n")

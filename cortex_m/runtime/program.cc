@@ -72,11 +72,18 @@ Status Program::Open(Span<const uint8_t> bytes) {
   return Status();
 }
 
+Status Program::OpenTarget(Span<const uint8_t> bytes) {
+  if (!HasSeal(bytes)) return Status();
+  CORTEX_M_RETURN_IF_ERROR(ReadTarget(bytes, target_));
+  return CheckTarget(target_, CompiledIsa());
+}
+
 Status Program::Load(Span<const uint8_t> bytes, Program& program) {
   program = Program();
   Program candidate;
-  CORTEX_M_RETURN_IF_ERROR(candidate.Open(bytes));
   if (HasSeal(bytes)) CORTEX_M_RETURN_IF_ERROR(VerifySeal(bytes));
+  CORTEX_M_RETURN_IF_ERROR(candidate.Open(bytes));
+  CORTEX_M_RETURN_IF_ERROR(candidate.OpenTarget(bytes));
   CORTEX_M_RETURN_IF_ERROR(VerifyProgram(candidate));
   program = candidate;
   return Status();
@@ -86,6 +93,7 @@ Status Program::LoadVerifiedAtBuild(Span<const uint8_t> bytes, Program& program)
   program = Program();
   Program candidate;
   CORTEX_M_RETURN_IF_ERROR(candidate.Open(bytes));
+  CORTEX_M_RETURN_IF_ERROR(candidate.OpenTarget(bytes));
   program = candidate;
   return Status();
 }

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "cortex_m/runtime/status.h"
+#include "cortex_m/runtime/target.h"
 #include "cortex_m/runtime/tensor.h"
 
 namespace executorch_flatbuffer {
@@ -41,12 +42,16 @@ class Program {
  public:
   Program() = default;
 
-  // Verifies `bytes`, the whole file, aligned to kDataAlignment. On failure `program` stays empty.
+  // Verifies `bytes`, the whole file, aligned to kDataAlignment; refuses a program for other cores. On failure `program` stays
+  // empty.
   static Status Load(Span<const uint8_t> bytes, Program& program);
 
   // For bytes that Load() accepted when the image was built and that cannot change since: checks no more than the header, and
   // the linker leaves the verifier out.
   static Status LoadVerifiedAtBuild(Span<const uint8_t> bytes, Program& program);
+
+  // What the program was exported for.
+  const Target& target() const { return target_; }
 
   size_t method_count() const;
   // Null if there is no such method.
@@ -69,6 +74,8 @@ class Program {
  private:
   // Reads the header: size of the flatbuffer, begin of the segments.
   Status Open(Span<const uint8_t> bytes);
+  // Reads the target of a sealed file, and asks whether it is this core.
+  Status OpenTarget(Span<const uint8_t> bytes);
 
   friend Status VerifyProgram(const Program& program);
 
@@ -76,6 +83,7 @@ class Program {
   const executorch_flatbuffer::Program* flatbuffer_ = nullptr;
   size_t flatbuffer_size_ = 0;
   size_t segments_begin_ = 0;
+  Target target_;
 };
 
 }  // namespace cortex_m

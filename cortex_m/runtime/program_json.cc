@@ -158,6 +158,11 @@ std::string SizesJson(const Program& program, const char* name) {
                  {"tensor_pointers", std::to_string(sizes.tensor_pointers)}});
 }
 
+std::string TargetJson(const Target& target) {
+  if (target.name == nullptr) return "null";
+  return Object({{"core", Quoted(target.name)}, {"instruction_set", Quoted(NameOfIsa(target.isa))}});
+}
+
 std::string MethodJson(const Program& program, const fbs::ExecutionPlan& plan) {
   const char* name = plan.name()->c_str();
   std::vector<std::string> instructions;
@@ -196,6 +201,7 @@ std::string ProgramJson(const Program& program) {
                  {"flatbuffer_bytes", std::to_string(program.flatbuffer_size())},
                  {"segment_bytes", std::to_string(segments)},
                  {"constant_bytes", std::to_string(has_constants ? program.Segment(constants->segment_index()).size : 0)},
+                 {"target", TargetJson(program.target())},
                  {"methods", Joined(methods, '[', ']')}});
 }
 

@@ -1,6 +1,8 @@
 // What is in a program, as JSON for the build and for people. Host only.
 //
-//   {"file_bytes": 9376, "flatbuffer_bytes": 8008, "segment_bytes": 1312, "constant_bytes": 1312, "methods": [{
+//   {"file_bytes": 9376, "flatbuffer_bytes": 8008, "segment_bytes": 1312, "constant_bytes": 1312,
+//    "target": {"core": "cortex-m55", "instruction_set": "MVE"},     // or "any" and "any"; null if the program does not say
+//    "methods": [{
 //      "name": "forward",
 //      "sizes": {"operators": 8, "slots": 0, "arguments": 14, "integers": 6, "tensors": 0, "tensor_pointers": 0},
 //      "planned_bytes": [5488],                                      // memory ids 1, 2, ...

@@ -35,6 +35,7 @@ TEST(ProgramJson, TellsWhatARunnerNeeds) {
   const std::string json = Json(file);
   ExpectHas(json, "{\"file_bytes\": " + std::to_string(file.size()) + ", ");
   ExpectHas(json, "\"segment_bytes\": 24, \"constant_bytes\": 24");
+  ExpectHas(json, "\"target\": null");  // it has no seal
   ExpectHas(json, "\"name\": \"forward\"");
   ExpectHas(json,
             "\"sizes\": {\"operators\": 2, \"slots\": 0, \"arguments\": 3, \"integers\": 0, \"tensors\": 0, "

@@ -2,11 +2,16 @@
 
 #include <cstring>
 
+#include "cortex_m/nn/isa.h"
+
 namespace cortex_m {
 namespace {
 
-constexpr char kMagic[] = "cm-seal1";
+constexpr char kMagic[] = "cm-seal2";
+constexpr char kOldMagic[] = "cm-seal1";  // within kNearBits of the other
 constexpr size_t kMagicBytes = 8;
+constexpr size_t kNameBytes = 16;
+constexpr size_t kCheckedBytes = kMagicBytes + 4;  // what the checksum does not cover
 // Of 64. Other bytes come as near as this with a probability of 3e-10 (the sum of the binomials, by 2^64).
 constexpr int kNearBits = 8;
 
@@ -32,8 +37,8 @@ uint32_t Crc32(Span<const uint8_t> bytes) {
 }  // namespace
 
 bool HasSeal(Span<const uint8_t> file) {
-  if (file.size < kSealBytes) return false;
-  const uint8_t* magic = file.data + file.size - kSealBytes;
+  if (file.data == nullptr || file.size < kSealBytes) return false;
+  const uint8_t* magic = file.data + file.size - kCheckedBytes;
   int different = 0;
   for (size_t i = 0; i < kMagicBytes; ++i) {
     for (int bits = magic[i] ^ kMagic[i]; bits != 0; bits &= bits - 1) ++different;
@@ -42,11 +47,24 @@ bool HasSeal(Span<const uint8_t> file) {
 }
 
 Status VerifySeal(Span<const uint8_t> file) {
-  const uint8_t* seal = file.data + file.size - kSealBytes;
-  const uint8_t* stored = seal + kMagicBytes;
+  const Span<const uint8_t> content = {file.data, file.size - kCheckedBytes};
+  const uint8_t* magic = content.data + content.size;
+  const uint8_t* stored = magic + kMagicBytes;
   const uint32_t expected = stored[0] | stored[1] << 8 | stored[2] << 16 | static_cast<uint32_t>(stored[3]) << 24;
-  if (std::memcmp(seal, kMagic, kMagicBytes) == 0 && Crc32({file.data, file.size - kSealBytes}) == expected) return Status();
+  if (std::memcmp(magic, kOldMagic, kMagicBytes) == 0) {
+    return Status(Code::kUnsupported, "the program was sealed by an older exporter, which named no target: export it again");
+  }
+  if (std::memcmp(magic, kMagic, kMagicBytes) == 0 && Crc32(content) == expected) return Status();
   return Status(Code::kInvalidProgram, "the program is damaged: its checksum is not that of its bytes");
+}
+
+Status ReadTarget(Span<const uint8_t> file, Target& target) {
+  const uint8_t* record = file.data + file.size - kSealBytes;
+  target = {reinterpret_cast<const char*>(record), record[kNameBytes], record[kNameBytes + 1]};
+  const bool any = target.isa == kAnyIsa && target.core_isa == kAnyIsa;
+  const bool known = target.isa <= CORTEX_M_NN_ISA_SCALAR && target.core_isa <= target.isa;  // widest first
+  if (record[kNameBytes - 1] == 0 && (any || known)) return Status();
+  return Status(Code::kUnsupported, "the program's seal names a target that this runtime does not know");
 }
 
 }  // namespace cortex_m

@@ -25,9 +25,16 @@ uint32_t Crc32(const std::string& bytes) {
   return ~crc;
 }
 
-std::string Sealed(const std::string& file) {
-  const uint32_t crc = Crc32(file);
-  return file + "cm-seal1" + std::string(reinterpret_cast<const char*>(&crc), sizeof crc);
+std::string Bytes(uint32_t value) { return std::string(reinterpret_cast<const char*>(&value), sizeof value); }
+
+// The record of a target, by the text of seal.h.
+std::string Record(std::string name, uint8_t isa, uint8_t core_isa) {
+  name.resize(16);
+  return name + std::string{static_cast<char>(isa), static_cast<char>(core_isa), 0, 0};
+}
+
+std::string Sealed(const std::string& file, const std::string& record = Record("any", 255, 255)) {
+  return file + record + "cm-seal2" + Bytes(Crc32(file + record));
 }
 
 Status Load(const std::string& file) {
@@ -89,6 +96,57 @@ TEST(Seal, EveryTruncationThatLeavesPartOfTheSealIsRefused) {
   for (size_t cut = 1; cut < kSealBytes; ++cut) {
     EXPECT_FALSE(Load(file.substr(0, file.size() - cut)).ok()) << cut << " bytes fewer";
   }
+}
+
+TEST(Seal, FirstFormOfTheSealIsRefused) {
+  const std::string file = AddSample().maker.File(32);
+  const Status status = Load(file + "cm-seal1" + Bytes(Crc32(file)));
+  EXPECT_EQ(status.code(), Code::kUnsupported);
+  EXPECT_STREQ(status.message(), "the program was sealed by an older exporter, which named no target: export it again");
+}
+
+TEST(Seal, TargetIsReadFromTheSeal) {
+  const std::string file = AddSample().maker.File(32);
+  const AlignedBytes bytes(Sealed(file, Record("cortex-m55", 2, 0)));
+  Program program;
+  ASSERT_TRUE(Program::Load(bytes.bytes(), program).ok());
+  EXPECT_STREQ(program.target().name, "cortex-m55");
+  EXPECT_EQ(program.target().isa, 2);
+  EXPECT_EQ(program.target().core_isa, 0);
+  const AlignedBytes unsealed(file);
+  ASSERT_TRUE(Program::Load(unsealed.bytes(), program).ok());
+  EXPECT_EQ(program.target().name, nullptr);
+  EXPECT_EQ(program.target().isa, kAnyIsa);
+}
+
+TEST(Seal, TargetThatNoExporterWritesIsRefused) {
+  const std::string file = AddSample().maker.File(32);
+  const std::string unknown[] = {
+      Record("cortex-m55", 3, 0), Record("cortex-m55", 0, 3),   Record("cortex-m4", 0, 1),  // wider than its core
+      Record("any", 255, 0),      Record("cortex-m55", 0, 255), Record("sixteen letters!", 0, 0),
+  };
+  for (const std::string& record : unknown) {
+    EXPECT_STREQ(Load(Sealed(file, record)).message(), "the program's seal names a target that this runtime does not know");
+  }
+}
+
+TEST(Target, RunsOnItsInstructionSetAndOnThatOfItsCore) {
+  for (uint8_t isa = 0; isa < 3; ++isa) {
+    for (uint8_t core = 0; core <= isa; ++core) {
+      for (uint8_t here = 0; here < 3; ++here) {
+        const Status status = CheckTarget({"cortex-m55", isa, core}, here);
+        EXPECT_EQ(status.ok(), here == isa || here == core) << int{isa} << " of " << int{core} << " on " << int{here};
+        if (status.ok()) continue;
+        EXPECT_EQ(status.code(), Code::kUnsupported);
+        EXPECT_STREQ(status.subject(), "cortex-m55");
+        const std::string words = std::string("exported for a core with ") + NameOfIsa(isa) + ", and this one has " + NameOfIsa(here);
+        EXPECT_NE(std::string(status.message()).find(words), std::string::npos) << status.message();
+      }
+      EXPECT_TRUE(CheckTarget({"cortex-m55", isa, core}, kAnyIsa).ok());
+    }
+  }
+  for (uint8_t here = 0; here < 3; ++here) EXPECT_TRUE(CheckTarget(Target(), here).ok());
+  EXPECT_EQ(CompiledIsa(), kAnyIsa);  // the host
 }
 
 TEST(Seal, WhatIsBehindTheProgramAndNoSealIsRefused) {

@@ -5,7 +5,8 @@
     first.outputs[0]            # a tensor, in the program's memory order
     second.error                # None, or the device's sentence
 
-`core` is the name of a platform in //platforms, or "host". The program that runs them is //cortex_m/runner:universal. It is looked for
+`core` is the name of a platform in //platforms, or "host". The program that runs them is //cortex_m/runner:universal or, where
+that is not built, universal_int8, which has the kernels of int8 programs alone. It is looked for
 in $CORTEX_M_RUNNERS (a folder) or, if that is not set, in cortex_m/runner of the runfiles (list it in the `data` of
 a pytest_test) and in bazel-bin.
 """
@@ -153,15 +154,15 @@ def _result(text: str, specs: tuple[Spec, ...], folder: Path, number: int) -> Re
 
 
 def _find_runner(core: str) -> Path:
-    name = "universal" if core == "host" else f"universal_{core}.elf"
+    names = [name if core == "host" else f"{name}_{core}.elf" for name in ("universal", "universal_int8")]
     named = os.environ.get("CORTEX_M_RUNNERS")
     package = Path(__file__).absolute().parent.parent
     folders = [Path(named)] if named else [package / "runner", package.parent / "bazel-bin" / "cortex_m" / "runner"]
-    for folder in folders:
-        if (folder / name).is_file():
-            return (folder / name).absolute()
-    target = "//cortex_m/runner:" + name.removesuffix(".elf")
+    for name in names:
+        for folder in folders:
+            if (folder / name).is_file():
+                return (folder / name).absolute()
     raise FileNotFoundError(
-        f"there is no {name} in {', '.join(map(str, folders))}: build it with `bazel build {target}`, "
-        "or name its folder in CORTEX_M_RUNNERS"
+        f"there is no {' or '.join(names)} in {', '.join(map(str, folders))}: build it with "
+        f"`bazel build //cortex_m/runner:{names[0].removesuffix('.elf')}`, or name its folder in CORTEX_M_RUNNERS"
     )

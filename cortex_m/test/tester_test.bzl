@@ -3,13 +3,14 @@
 load("//cortex_m:cores.bzl", "CORES")
 load("//tools:python.bzl", "pytest_test")
 
-def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], deps = [], data = [], args = [], **kwargs):
+def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], runner = "universal", deps = [], data = [], args = [], **kwargs):
     """A pytest_test whose tests may take the fixture `cortex_m_target`, once for each core.
 
     Args:
       name: of the test.
       srcs: files of tests.
       cores: platforms of //platforms, "cortex_m55".
+      runner: "universal", or "universal_int8" where no operator is left in float: it has few kernels to compile for each core.
       deps: Python libraries beside the tester.
       data: other files that the tests read.
       args: more arguments for pytest.
@@ -22,7 +23,7 @@ def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], deps = [], data = [
         name = name,
         srcs = srcs,
         args = ["-p", "cortex_m.test.pytest_plugin"] + ["--cortex-m-target=" + CORES[core]["target"] for core in cores] + args,
-        data = data + ["//cortex_m/runner:universal_" + core for core in cores],
+        data = data + ["//cortex_m/runner:%s_%s" % (runner, core) for core in cores],
         deps = deps + ["//cortex_m/test:tester"],
         **kwargs
     )

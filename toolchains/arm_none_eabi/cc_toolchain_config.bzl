@@ -32,6 +32,8 @@ _COMPILE_FLAGS = [
     "-ffunction-sections",
     "-fdata-sections",
     "-fno-common",
+    # Else headers of a repository that are links would be named by where these lead, which Bazel does not know.
+    "-fno-canonical-system-headers",
     # The same bytes in every folder and on every day.
     "-no-canonical-prefixes",
     "-Wno-builtin-macro-redefined",

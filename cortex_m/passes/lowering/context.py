@@ -169,7 +169,7 @@ class Lowering:
     def scratch_size(self, query: Callable[..., int], **geometry: Any) -> int:
         """What a query of cortex_m.host.library says for the target; refuses what no kernel takes."""
         try:
-            return query(self.target.backend, **geometry)
+            return max(query(backend, **geometry) for backend in self.target.backends)
         except ValueError as error:
             raise Refusal(str(error)) from error
 
