@@ -22,10 +22,10 @@ Status Convolve(KernelContext& context, Layout layout, const ConvolutionArgument
   c.input.n = 1;
   c.output.n = 1;
   const cmsis_nn_context memory = Scratch(scratch);
+#ifndef CORTEX_M_NN
   if (memory.size < arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &c.input, &c.filter, &c.output)) {
     return context.Fail("depthwise conv2d: scratch is smaller than the kernel library needs on this core");
   }
-#ifndef CORTEX_M_NN
   if (c.bias == nullptr) return context.Fail("depthwise conv2d: the kernel library needs a bias");
 #endif
   const cmsis_nn_dims bias_dims = {1, 1, 1, c.output.c};
