@@ -81,6 +81,7 @@ Status Program::OpenTarget(Span<const uint8_t> bytes) {
 Status Program::Load(Span<const uint8_t> bytes, Program& program) {
   program = Program();
   Program candidate;
+  // First of all: in a file whose seal is right no other byte is damaged, and one with an old seal is told as that.
   if (HasSeal(bytes)) CORTEX_M_RETURN_IF_ERROR(VerifySeal(bytes));
   CORTEX_M_RETURN_IF_ERROR(candidate.Open(bytes));
   CORTEX_M_RETURN_IF_ERROR(candidate.OpenTarget(bytes));

@@ -11,7 +11,7 @@ constexpr char kMagic[] = "cm-seal2";
 constexpr char kOldMagic[] = "cm-seal1";  // within kNearBits of the other
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kNameBytes = 16;
-constexpr size_t kCheckedBytes = kMagicBytes + 4;  // what the checksum does not cover
+constexpr size_t kCheckedBytes = kMagicBytes + 4;  // magic and checksum, which the checksum does not cover
 // Of 64. Other bytes come as near as this with a probability of 3e-10 (the sum of the binomials, by 2^64).
 constexpr int kNearBits = 8;
 

@@ -4,6 +4,8 @@ A probe that misbehaves on request runs on each core's board. What is expected c
 faults, how many instructions a loop has), not from a run.
 """
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,20 @@ _DISTINCT = ["cortex_m0", "cortex_m3", "cortex_m4", "cortex_m7", "cortex_m23", "
 
 # Armv6-M and Armv8-M Baseline: one kind of fault, without a register that tells its cause, and no trap of divisions.
 _BASELINE = {"cortex_m0", "cortex_m0plus", "cortex_m23"}
+
+# Architecture and FPU of each core, by Arm's technical reference manuals, as GNU's tools name them. (M85: flags of the M55.)
+_ARCHITECTURE = {
+    "cortex_m0": ("v6S-M", None),
+    "cortex_m0plus": ("v6S-M", None),
+    "cortex_m3": ("v7", None),
+    "cortex_m4": ("v7E-M", "VFPv4-D16"),
+    "cortex_m7": ("v7E-M", "FPv5/FP-D16 for ARMv8"),
+    "cortex_m23": ("v8-M.baseline", None),
+    "cortex_m33": ("v8-M.mainline", "FPv5/FP-D16 for ARMv8"),
+    "cortex_m35p": ("v8-M.mainline", "FPv5/FP-D16 for ARMv8"),
+    "cortex_m55": ("v8.1-M.mainline", "FPv5/FP-D16 for ARMv8"),
+    "cortex_m85": ("v8.1-M.mainline", "FPv5/FP-D16 for ARMv8"),
+}
 
 on_all = pytest.mark.parametrize("core", _BOARD)
 on_distinct = pytest.mark.parametrize("core", _DISTINCT)
@@ -39,6 +55,15 @@ def _error(core, *args):
         _run(core, *args)
     assert "\n" not in str(caught.value)
     return caught.value
+
+
+@on_all
+def test_elf_is_compiled_for_the_core_of_its_platform(core):
+    output = subprocess.run(["arm-none-eabi-readelf", "-A", _elf(core)], capture_output=True, text=True, check=True).stdout
+    tags = dict(re.findall(r"(Tag_\w+): (.*)", output))
+    assert (tags["Tag_CPU_arch"], tags.get("Tag_FP_arch")) == _ARCHITECTURE[core]
+    assert ("Tag_ABI_VFP_args" in tags) == (_ARCHITECTURE[core][1] is not None)
+    assert ("Tag_MVE_arch" in tags) == (core in ("cortex_m55", "cortex_m85"))
 
 
 @on_all
