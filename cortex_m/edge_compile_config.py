@@ -13,6 +13,7 @@ def cortex_m_edge_compile_config() -> EdgeCompileConfig:
     return EdgeCompileConfig(
         preserve_ops=[
             aten.linear.default,
+            aten.matmul.default,
             aten.hardsigmoid.default,
             aten.hardsigmoid_.default,
             aten.hardswish.default,

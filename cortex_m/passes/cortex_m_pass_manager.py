@@ -25,6 +25,7 @@ from torch.fx import GraphModule
 
 from cortex_m.passes.boundary_types_pass import BoundaryTypesPass
 from cortex_m.passes.convert_boundaries_pass import ConvertBoundariesPass
+from cortex_m.passes.decompose_matmul_pass import DecomposeMatmulPass
 from cortex_m.passes.fold_constants_pass import FoldConstantsPass
 from cortex_m.passes.layout_pass import LayoutPass
 from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
@@ -61,6 +62,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         PropagateQuantizationPass,
         LowerToCortexMPass,
         BoundaryTypesPass,
+        DecomposeMatmulPass,
         ConvertBoundariesPass,
         FoldConstantsPass,
         LayoutPass,

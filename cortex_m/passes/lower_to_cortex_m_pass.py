@@ -8,6 +8,8 @@ from cortex_m.passes.lowering import (  # noqa: F401  (imported for the lowering
     clamp,
     conv2d,
     linear,
+    matmul,
+    max_pool2d,
     pad,
     softmax,
 )

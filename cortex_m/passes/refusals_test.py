@@ -51,7 +51,22 @@ REFUSED = {
     "windows of different sizes": (
         Function(lambda x: round_trip(nn.functional.adaptive_avg_pool2d(round_trip(x, *IN), 3), *IN)), (1, 2, 5, 5),
     ),
-    "only a mean over height, width": (Function(lambda x: round_trip(round_trip(x, *IN).mean(1), *IN)), (1, 3, 4, 4)),
+    "a product of vectors": (
+        Function(lambda x: round_trip(torch.matmul(round_trip(x, *IN), round_trip(x[0], *IN)), *OUT)), (3, 4),
+    ),
+    "different ways by turns": (
+        Function(
+            lambda x: round_trip(
+                torch.matmul(round_trip(x, *IN).reshape(2, 1, 2, 3, 3), round_trip(x, *IN).reshape(1, 4, 1, 3, 3)), *OUT
+            )
+        ), (2, 2, 3, 3),
+    ),
+    "can leave int32": (
+        Function(lambda x: round_trip(torch.matmul(round_trip(x, *IN), round_trip(x.t(), *IN)), *OUT)), (1, 140000),
+    ),
+    "the indices of its maxima are read": (
+        Function(lambda x: nn.functional.max_pool2d(round_trip(x, *IN), 2, return_indices=True)[1]), (1, 2, 4, 4),
+    ),
     "no lowering to a cortex_m op is registered": (
         Function(lambda x: round_trip(torch.sin(round_trip(x, *IN)), *OUT)), (2, 3),
     ),

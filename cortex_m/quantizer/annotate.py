@@ -11,6 +11,8 @@ Graph outputs get no observer: whatever is quantized last is dequantized, and no
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch.fx import Graph, Node
 from torchao.quantization.pt2e.quantizer import (
     QuantizationAnnotation,
@@ -101,10 +103,15 @@ def _set_inputs(match: Match, qat: bool) -> None:
     if not match.pattern.weighted:
         return
     weight, bias = match.argument(1), match.argument(2)
+    per_channel, spread = match.config.per_channel, None
     inputs[weight] = match.config.weight
+    if per_channel:
+        inputs[weight] = replace(match.config.weight, ch_axis=match.pattern.weight_axis(match))
+        if match.pattern.spread_scales is not None:
+            spread = match.pattern.spread_scales(match)
     # In training the bias is float: torchao folds batch norms into it, and lowering quantizes it.
     if bias is not None and not qat:
-        inputs[bias] = bias_qspec(match.head, match.argument(0), weight, match.config.per_channel)
+        inputs[bias] = bias_qspec(match.head, match.argument(0), weight, per_channel, spread)
 
 
 def _close(match: Match, output: QuantizationSpecBase) -> None:

@@ -7,6 +7,8 @@ What is done, in this order; none of it changes what the model computes:
   - in-place operators become out-of-place ones;
   - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
     the same shape, zero-width padding, windows of one element;
+  - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
+    `canonical_matrices`);
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
   - a batch norm over images that no convolution before it has absorbed becomes a depthwise 1x1 convolution;
   - each layer gets its own copy of its constants, so that the float model keeps its weights whatever happens here,
@@ -21,6 +23,8 @@ from torch.export.unflatten import _assign_attr, _AttrKind
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
+from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
+from cortex_m.quantizer.canonical_windows import make_windows_canonical
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.report import RemovedNode, source_location
 
@@ -54,7 +58,10 @@ _RESHAPES = (
     aten.expand.default,
     aten.adaptive_avg_pool2d.default,
 )
-_WITH_CONSTANTS = (aten.conv2d.default, aten.linear.default)
+_WITH_CONSTANTS = (aten.conv2d.default, aten.linear.default, aten.conv_transpose2d.input)
+
+
+_ROUNDED = (aten.conv2d.default, aten.linear.default)  # by tuning
 
 
 def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModule, list[RemovedNode]]:
@@ -70,6 +77,8 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     _make_tensors_positional(model)
     _make_out_of_place(model)
     removals = _remove_identities(model)
+    make_windows_canonical(model, training)
+    make_matrices_canonical(model)
     _make_padding_numeric(model)
     if not training:
         _make_batch_norms_depthwise(model)
@@ -107,10 +116,9 @@ def _remove_guards(model: GraphModule) -> None:
 
 def _move_inputs_first(model: GraphModule) -> None:
     inputs = [node for node in model.graph.nodes if node.op == "placeholder"]
-    first = next(iter(model.graph.nodes))
+    first = next(node for node in model.graph.nodes if node.op != "placeholder")
     for node in inputs:
-        if node is not first:
-            first.prepend(node)
+        first.prepend(node)
 
 
 def _make_tensors_positional(model: GraphModule) -> None:
@@ -285,7 +293,7 @@ def _own_constants(model: GraphModule) -> None:
                     name = f"{name}_of_{node.name}"
                 claimed.add(name)
                 _set_constant(model, node, position, name, _attribute(model, constant.target).detach().clone())
-            elif constant is None and isinstance(node.args[1], Node) and node.args[1].op == "get_attr":
+            elif constant is None and node.target in _ROUNDED and isinstance(node.args[1], Node) and node.args[1].op == "get_attr":
                 weight = _attribute(model, node.args[1].target)
                 _set_constant(model, node, position, f"{node.name}_zero_bias", weight.new_zeros(weight.shape[0]))
 

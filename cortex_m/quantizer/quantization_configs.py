@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -100,19 +101,28 @@ def recorded_input_qspec(tuner: Tuner) -> QuantizationSpec:
     return QuantizationSpec(dtype=torch.float32, observer_or_fake_quant_ctr=InputRecorder.with_args(tuner=tuner))
 
 
-def _bias_qparams(observers) -> tuple[torch.Tensor, torch.Tensor]:
-    """(scale, zero point) of a bias from the observers of its layer's input and weight."""
-    input_scale, _ = observers[0].calculate_qparams()
-    weight_scale, _ = observers[1].calculate_qparams()
-    scale = (input_scale.double() * weight_scale.double()).float().reshape(-1)
-    return scale, torch.zeros_like(scale, dtype=torch.int32)
+def bias_qspec(
+    layer: Node,
+    activation: Node,
+    weight: Node,
+    per_channel: bool,
+    spread: Callable[[torch.Tensor], torch.Tensor] | None = None,
+) -> DerivedQuantizationSpec:
+    """The int32 specification of the bias of `layer(activation, weight, bias)`.
 
+    spread: from the scales of the weight to one for each output channel, where they are not that already.
+    """
 
-def bias_qspec(layer: Node, activation: Node, weight: Node, per_channel: bool) -> DerivedQuantizationSpec:
-    """The int32 specification of the bias of `layer(activation, weight, bias)`."""
+    def qparams(observers) -> tuple[torch.Tensor, torch.Tensor]:
+        input_scale, _ = observers[0].calculate_qparams()
+        weight_scale, _ = observers[1].calculate_qparams()
+        weight_scale = weight_scale if spread is None else spread(weight_scale)
+        scale = (input_scale.double() * weight_scale.double()).float().reshape(-1)
+        return scale, torch.zeros_like(scale, dtype=torch.int32)
+
     return DerivedQuantizationSpec(
         derived_from=[(activation, layer), (weight, layer)],
-        derive_qparams_fn=_bias_qparams,
+        derive_qparams_fn=qparams,
         dtype=torch.int32,
         quant_min=INT32_MIN,
         quant_max=INT32_MAX,

@@ -35,11 +35,7 @@ CASES = {
     "alpha": (lambda y: torch.add(y, y, alpha=2), "add", "alpha is 2"),
     "broadcast": (lambda y: y + y[:, :1], "add", "broadcasting"),
     "float64": (lambda y: y.double() + y.double(), "add", "float64, not float32"),
-    "mean over channels": (lambda y: y.mean(1), "mean", r"only over dims \[2, 3\]"),
     "adaptive pool": (lambda y: F.adaptive_avg_pool2d(y, 4), "adaptive_avg_pool2d", "6x6 does not divide into 4x4"),
-    "divisor": (lambda y: F.avg_pool2d(y, 2, divisor_override=3), "avg_pool2d", "divisor_override=3"),
-    "ceil mode": (lambda y: F.avg_pool2d(y, 4, ceil_mode=True), "avg_pool2d", "ceil_mode"),
-    "softmax over channels": (lambda y: torch.softmax(y, 1), "softmax", "only over the last dim"),
     "reflection": (lambda y: F.pad(y, (1, 1, 1, 1), mode="reflect"), "pad", "reflect"),
     "crop": (lambda y: F.pad(y, (-1, 1)), "pad", "crops"),
     "infinite pad": (lambda y: F.pad(y, (1, 1), value=float("-inf")), "pad", "finite"),
@@ -47,10 +43,31 @@ CASES = {
     "clamp bounds": (lambda y: torch.clamp(y, 2.0, 1.0), "clamp", "lower bound 2.0 is above"),
     "activation alone": (lambda y: torch.cos(F.relu(torch.sin(y))), "relu", "float operators only"),
     "training dropout": (lambda y: F.dropout(y, 0.5, training=True), "dropout", "training mode"),
+    "adaptive max pool": (lambda y: F.adaptive_max_pool2d(y, 4), "adaptive_max_pool2d", "do not divide"),
+    "indices": (lambda y: F.max_pool2d(y, 2, return_indices=True)[1], "max_pool2d_with_indices", "indices of its maxima are read"),
+    "maximum of padding": (lambda y: F.max_pool2d(y[..., :2, :2], 2, 1, 1, 3), "max_pool2d", "in the padding altogether"),
+    "dtype of a mean": (lambda y: y.mean(1, dtype=torch.float64), "mean", "float64"),
+    "mean of distant dims": (lambda y: y[None].mean((0, 2)), "mean", "must be neighbours"),
+    "three dimensions": (lambda y: F.max_pool3d(y[None], 2), "max_pool3d", "windows over three dimensions"),
+    "long softmax": (lambda y: torch.softmax(y.repeat(1, 60, 1, 1).flatten(), 0), "softmax", "over 8640 values; at most 8191"),
+    "log softmax": (lambda y: torch.log_softmax(y, 1), "log_softmax", "take the logarithm off the device"),
+    "masked attention": (
+        lambda y: F.scaled_dot_product_attention(y, y, y, is_causal=True), "scaled_dot_product_attention", "with a mask",
+    ),
+    "einsum": (lambda y: torch.einsum("nchw,ncwk->nchk", y, y), "einsum", "write it as matmul"),
+    "batch dims by turns": (
+        lambda y: y[:, :2].reshape(1, 2, 1, 4, 9) @ y[:, :3].reshape(3, 1, 2, 9, 2), "matmul", "in 3 different ways",
+    ),
     "weight from data": (lambda y: F.conv2d(y, y), "conv2d", "the weight is not a constant"),
-    "bias from data": (lambda y: F.linear(y, torch.ones(6, 6), y.flatten()[:6]), "linear", "weight is not a constant|bias"),
+    "weight from data, one dimension": (lambda y: F.conv1d(y[0], y[0]), "conv1d", "the weight is not a constant"),
+    "transposed weight from data": (
+        lambda y: F.conv_transpose2d(y, y.permute(1, 0, 2, 3)), "conv_transpose2d", "the weight is not a constant",
+    ),
+    "bias from data": (
+        lambda y: F.conv2d(y, torch.ones(4, 4, 1, 1), y.flatten()[:4]), "conv2d", "bias is not a constant|weight is not",
+    ),
     "batch norm alone": (
-        lambda y: F.batch_norm(torch.sin(y[..., 0]), torch.zeros(CHANNELS), torch.ones(CHANNELS)),
+        lambda y: F.batch_norm(torch.sin(y[..., 0, 0]), torch.zeros(CHANNELS), torch.ones(CHANNELS)),
         "batch_norm",
         "folded only into",
     ),
@@ -81,11 +98,6 @@ def test_dynamic_shape_is_refused():
     prepare_pt2e(captured.module(), quantizer)
     (node,) = [x for x in quantizer.report.float_nodes if x.name == "conv2d"]
     assert "dynamic shape" in node.reason
-
-
-def test_unbatched_convolution_is_refused():
-    _, quantizer = quantize(Model(lambda y: y), (torch.randn(CHANNELS, 6, 6),))
-    assert "rank 3" in quantizer.report.float_nodes[0].reason
 
 
 def test_report_counts_layers():

@@ -13,7 +13,9 @@ cortex_m = torch.ops.cortex_m
 @lays_out(
     cortex_m.quantized_conv2d.default,
     cortex_m.quantized_depthwise_conv2d.default,
+    cortex_m.quantized_transpose_conv2d.default,
     cortex_m.quantized_avg_pool2d.default,
+    cortex_m.quantized_max_pool2d.default,
 )
 def windowed(forms: Forms, node: Node) -> bool:
     """Calls the op of the same arguments whose name ends in _nhwc."""

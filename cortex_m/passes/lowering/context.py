@@ -33,11 +33,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Weights:
-    """An int8 constant with zero point 0 and one scale for each of its rows (dimension 0)."""
+    """An int8 constant with zero point 0 and one scale for each index of its dimension `axis`."""
 
     values: torch.Tensor
-    scales: torch.Tensor  # float64 [rows]
+    scales: torch.Tensor  # float64 [size of that dimension]
     per_channel: bool
+    axis: int = 0
 
 
 class Lowering:
@@ -77,8 +78,8 @@ class Lowering:
             raise Refusal(f"its output is quantized to {params[0].dtype}, not int8")
         return Result(params[0], tuple(users), low, high)
 
-    def weights(self, node: Node, index: int) -> Weights:
-        """Argument `index` as int8 weights; refuses what is not constant, int8, symmetric, and scaled by rows."""
+    def weights(self, node: Node, index: int, axes: tuple[int, ...] = (0,)) -> Weights:
+        """Argument `index` as int8 weights; refuses what is not constant, int8, symmetric, and scaled along one of `axes`."""
         source = node.args[index]
         op = torch_op(source) if isinstance(source, Node) else None
         per_channel = op == torch.ops.quantized_decomposed.dequantize_per_channel.default
@@ -93,16 +94,17 @@ class Lowering:
         if per_channel:
             scales = self.editor.constant_value(source.args[1])
             zeros = self.editor.constant_value(source.args[2])
-            if scales is None or source.args[3] != 0:
-                raise Refusal("its weights are not scaled along their first dimension by constants")
+            axis = source.args[3]
+            if scales is None or axis not in axes:
+                raise Refusal(f"its weights are not scaled by constants along dimension {' or '.join(map(str, axes))}")
             symmetric = zeros is None or not bool(zeros.any())
             scales = scales.to(torch.float64)
         else:
-            symmetric = params.zero_point == 0
+            symmetric, axis = params.zero_point == 0, 0
             scales = torch.full((values.shape[0],), params.scale, dtype=torch.float64)
         if not symmetric:
             raise Refusal("its weights have a zero point other than 0")
-        return Weights(values, scales, per_channel)
+        return Weights(values, scales, per_channel, axis)
 
     def bias(self, source: Optional[Node], scales: torch.Tensor) -> Optional[torch.Tensor]:
         """Argument `source` as int32 [channels] in units of `scales` (float64, input scale * weight scales), or None."""
@@ -166,7 +168,7 @@ class Lowering:
     def int32(self, values: list[int], node: Node, role: str) -> Node:
         return self.constant(torch.tensor(values, dtype=torch.int32), node, role)
 
-    def scratch_size(self, query: Callable[..., int], **geometry: Any) -> int:
+    def scratch_size(self, query: Callable[..., Any], **geometry: Any) -> Any:
         """What a query of cortex_m.host.library says for the target; refuses what no kernel takes."""
         try:
             return max(query(backend, **geometry) for backend in self.target.backends)

@@ -1,64 +1,113 @@
-"""aten.convolution over two spatial dimensions: quantized_conv2d or quantized_depthwise_conv2d."""
+"""aten.convolution over one or two spatial dimensions: quantized_conv2d, quantized_depthwise_conv2d or quantized_transpose_conv2d."""
+
+from typing import NamedTuple
 
 import torch
 from torch.fx import Node
 
 from cortex_m.host import library
 from cortex_m.passes.lowering.context import Lowering
+from cortex_m.passes.lowering.movement import emit_view
 from cortex_m.passes.lowering.registry import Refusal, lowers
+
+
+class _Geometry(NamedTuple):
+    """Spatial arguments of a convolution, {height, width} each."""
+
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    output_padding: list[int]
 
 
 @lowers(torch.ops.aten.convolution.default)
 def lower_convolution(lowering: Lowering, node: Node) -> None:
-    _, _, bias_node, stride, padding, dilation, transposed, _, groups = node.args
-    if transposed:
-        raise Refusal("transposed convolution has no lowering")
+    _, _, bias_node, stride, padding, dilation, transposed, output_padding, groups = node.args
     x, source = lowering.quantized_input(node, 0)
-    if x.meta["val"].dim() != 4:
-        raise Refusal(f"only convolutions over two spatial dimensions are lowered; its input has rank {x.meta['val'].dim()}")
-    stride, padding, dilation = (list(map(int, _pair(values))) for values in (stride, padding, dilation))
-    weights = lowering.weights(node, 1)
+    rank = x.meta["val"].dim()
+    if rank not in (3, 4):
+        raise Refusal(f"only convolutions over one or two spatial dimensions are lowered; its input has rank {rank}")
+    # Where there is one dimension, it is the width.
+    geometry = _Geometry(
+        *(_pair(values, fill) for values, fill in ((stride, 1), (padding, 0), (dilation, 1), (output_padding, 0)))
+        if rank == 3
+        else (_pair(values) for values in (stride, padding, dilation, output_padding))
+    )
+    weights = lowering.weights(node, 1, axes=(0, 1) if transposed else (0,))
     result = lowering.quantized_output(node)
-    scales = weights.scales * source.scale
+    values = weights.values.unsqueeze(2) if rank == 3 else weights.values
+    channel_scales = _spread(weights, groups) if transposed else weights.scales
+    scales = channel_scales * source.scale
     bias = lowering.bias(bias_node, scales)
-    multipliers, shifts = lowering.requantization(scales / result.params.scale, weights.values, bias, source)
 
-    channels = x.meta["val"].shape[1]
-    depthwise = groups == channels and channels > 1
-    # torch keeps weights as [O, I, kH, kW]; a depthwise filter has I = 1.
-    stored = weights.values.permute((1, 2, 3, 0) if depthwise else (0, 2, 3, 1)).contiguous()
-    n, c, h, w = x.meta["val"].shape
-    _, o, oh, ow = node.meta["val"].shape
-    geometry = dict(
-        input_nhwc=(n, h, w, c), filter_dims=tuple(stored.shape), output_nhwc=(n, oh, ow, o),
-        stride=stride, padding=padding, dilation=dilation,
-    )  # fmt: skip
-    if depthwise:
-        size = lowering.scratch_size(library.depthwise_conv_scratch_size, depth_multiplier=o // c, **geometry)
+    shape = list(x.meta["val"].shape)
+    depthwise = not transposed and groups == shape[1] and shape[1] > 1
+    # torch keeps weights as [O, I, kH, kW], transposed ones as [I, O, kH, kW] group after group; a depthwise filter has I = 1.
+    if transposed:
+        stored = torch.cat([part.permute(1, 2, 3, 0) for part in values.chunk(groups)])
+        rows = stored
     else:
-        size = lowering.scratch_size(library.convolve_scratch_size, **geometry)
+        stored, rows = values.permute((1, 2, 3, 0) if depthwise else (0, 2, 3, 1)), values
+    multipliers, shifts = lowering.requantization(scales / result.params.scale, rows, bias, source)
     if bias is None:
-        bias = torch.zeros(o, dtype=torch.int32)  # 4 bytes a channel; a kernel without bias is one more path to trust
+        bias = torch.zeros(len(scales), dtype=torch.int32)  # 4 bytes a channel; a kernel without bias is one more path to trust
+
+    if rank == 3:
+        x = emit_view(lowering.editor, x, [shape[0], shape[1], 1, shape[2]], node, node)
+    constants = (
+        lowering.constant(stored.contiguous(), node, "weight"),
+        lowering.constant(bias, node, "bias"),
+    )
+    quantization = (
+        -source.zero_point,
+        result.params.zero_point,
+        lowering.int32(multipliers, node, "multipliers"),
+        lowering.int32(shifts, node, "shifts"),
+        *result.bounds,
+    )
+    n, c, h, w = x.meta["val"].shape
+    out = list(node.meta["val"].shape)
+    sizes = dict(
+        input_nhwc=(n, h, w, c), filter_dims=tuple(stored.shape), output_nhwc=(n, *([1, *out[2:]][-2:]), out[1]),
+        stride=geometry.stride, padding=geometry.padding, dilation=geometry.dilation,
+    )  # fmt: skip
+    if transposed:
+        scratch = lowering.scratch_size(
+            library.transpose_conv_scratch_sizes, output_padding=geometry.output_padding, **sizes
+        )
+        name, between, scratches = "quantized_transpose_conv2d", (geometry.output_padding, geometry.dilation), scratch
+    elif depthwise:
+        multiplier = out[1] // c
+        scratch = lowering.scratch_size(library.depthwise_conv_scratch_size, depth_multiplier=multiplier, **sizes)
+        name, between, scratches = "quantized_depthwise_conv2d", (geometry.dilation, multiplier), (scratch,)
+    else:
+        scratch = lowering.scratch_size(library.convolve_scratch_size, **sizes)
+        name, between, scratches = "quantized_conv2d", (geometry.dilation,), (scratch,)
     call = lowering.emit(
-        "cortex_m::quantized_depthwise_conv2d" if depthwise else "cortex_m::quantized_conv2d",
+        f"cortex_m::{name}",
         (
-            x,
-            lowering.constant(stored, node, "weight"),
-            lowering.constant(bias, node, "bias"),
-            stride, padding, dilation,
-            *((o // c,) if depthwise else ()),
-            -source.zero_point,
-            result.params.zero_point,
-            lowering.int32(multipliers, node, "multipliers"),
-            lowering.int32(shifts, node, "shifts"),
-            *result.bounds,
-            lowering.scratch(size, node),
+            x, *constants, geometry.stride, geometry.padding, *between, *quantization,
+            *(lowering.scratch(size, node) for size in scratches),
         ),
         node,
     )  # fmt: skip
-    lowering.replace(result, call)
+    lowering.replace(result, emit_view(lowering.editor, call, out, node, node))
 
 
-def _pair(values) -> list[int]:
-    values = list(values)
-    return values * 2 if len(values) == 1 else values
+def _pair(values, fill: int | None = None) -> list[int]:
+    """{height, width} of a list of one or two values; `fill` is the height where the only value is the width."""
+    values = [int(value) for value in values]
+    if len(values) == 2:
+        return values
+    return [values[0] if fill is None else fill, values[0]]
+
+
+def _spread(weights, groups: int) -> torch.Tensor:
+    """One scale for each output channel of a transposed convolution, from scales along dimension 0 or 1 of its weight."""
+    inputs, outputs = weights.values.shape[:2]
+    if weights.axis == 1:
+        return weights.scales.repeat(groups)
+    by_group = weights.scales.view(groups, inputs // groups)
+    if bool((by_group != by_group[:, :1]).any()):
+        raise Refusal("the weights of one output channel have different scales")
+    return by_group[:, 0].repeat_interleave(outputs)

@@ -83,15 +83,13 @@ def emit_view(editor: GraphEditor, value: Node, shape: list[int], before: Node, 
     fake = value.meta["val"]
     if list(fake.shape) == list(shape):
         return value
+    if torch_op(value) == aten.view_copy.default:
+        return emit_view(editor, value.args[0], shape, before, origin)
     with editor.graph.inserting_before(before):
         node = editor.graph.call_function(edge_op("aten::view_copy"), (value, [int(size) for size in shape]))
     node.meta.update({key: item for key, item in origin.meta.items() if key in ("stack_trace", "nn_module_stack")})
     node.meta["val"] = fake.new_empty([int(size) for size in shape])
     return node
-
-
-
-
 
 
 def emit_transpose(editor: GraphEditor, value: Node, perm: list[int], before: Node, origin: Node) -> Node:

@@ -53,8 +53,10 @@ BY_HEAD: dict[OpOverload, Pattern] = {head: pattern for pattern in PATTERNS for 
 
 def reason_without_pattern(node: Node) -> str:
     """Why `node`, whose target starts no pattern, stays float."""
+    if (reason := windows.REASONS.get(node.target) or matrices.REASONS.get(node.target)) is not None:
+        return reason(node)
     if node.target is aten.batch_norm.default:
-        return "a batch norm is folded only into the convolution or linear layer before it, or over images of rank 4"
+        return "a batch norm is folded only into the convolution or linear layer before it, or over images"
     if node.target in (aten.dropout.default, aten.feature_dropout.default, aten.alpha_dropout.default):
         return "dropout in training mode"
     return "no int8 pattern has this operator"

@@ -33,6 +33,8 @@ class Pattern:
         tails: targets that may follow as the only user of the head; they become the clamp of the same kernel.
         activations: positions of the head's arguments that are activations (a tensor or a list of tensors).
         weighted: argument 1 is a constant weight and argument 2 a constant bias or None.
+        weight_axis: the dimension of the weight that has a scale for each of its indices, where weights are per channel.
+        spread_scales: gives the function from those scales to one for each output channel; None where they are that.
         output: whose scale the output has.
         needs_neighbour: computes too little to be worth a quantize and a dequantize: int8 only beside other int8.
         check: returns the reason for a refusal, or None.
@@ -47,6 +49,8 @@ class Pattern:
     tails: tuple[OpOverload, ...] = ()
     activations: tuple[int, ...] = (0,)
     weighted: bool = False
+    weight_axis: Callable[[Match], int] = lambda match: 0
+    spread_scales: Callable[[Match], Callable[[torch.Tensor], torch.Tensor]] | None = None
     output: Output = Output.OWN
     needs_neighbour: bool = False
     dtypes: tuple[torch.dtype, ...] = (torch.int8,)
