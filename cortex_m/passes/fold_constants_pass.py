@@ -9,6 +9,8 @@ class FoldConstantsPass(CortexMPass):
         for node in list(editor.graph.nodes):
             if node.op != "call_function" or node._erased or editor.constant_value(node) is None:
                 continue
+            if not node.all_input_nodes:
+                continue  # an op that fills a tensor takes less of the program than its contents
             readers = [user for user in node.users if editor.constant_value(user) is None]
             if not readers:
                 continue  # an intermediate of a larger constant

@@ -24,6 +24,8 @@ from cortex_m.passes.qparams import torch_op
 
 # What a new node takes over from the node it was made for: where in the user's source it comes from.
 _ORIGIN = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn", "original_aten", "from_node", "debug_handle")
+# Ops without tensor inputs that give the same constant each time.
+_CREATIONS = {"aten::arange", "aten::full", "aten::ones", "aten::scalar_tensor", "aten::zeros"}
 _CONSTANT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
@@ -125,7 +127,9 @@ class GraphEditor:
             value = self.program.state_dict.get(spec.target)
             return self.program.constants.get(spec.target) if value is None else value
         op = torch_op(node)
-        if op is None or not node.all_input_nodes or torch.Tag.nondeterministic_seeded in op.tags:
+        if op is None or torch.Tag.nondeterministic_seeded in op.tags:
+            return None
+        if not node.all_input_nodes and op._schema.name not in _CREATIONS:
             return None
         if any(self.constant_value(producer) is None for producer in node.all_input_nodes):
             return None

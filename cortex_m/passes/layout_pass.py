@@ -14,6 +14,7 @@ from cortex_m.passes.layout import (  # noqa: F401  (imported for the rules they
     boundaries,
     elementwise,
     movement,
+    portable_movement,
     windows,
 )
 from cortex_m.passes.layout.forms import Forms, is_image

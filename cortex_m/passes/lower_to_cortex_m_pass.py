@@ -1,10 +1,14 @@
 """Replaces each float op between dequantize and quantize nodes by cortex_m ops; notes why where it cannot."""
 
+import torch
+from torch.fx import Node
+
 from cortex_m.passes.cortex_m_pass import CortexMPass
 from cortex_m.passes.graph_editor import GraphEditor
 from cortex_m.passes.lowering import (  # noqa: F401  (imported for the lowerings they register)
     add,
     avg_pool2d,
+    channel_shuffle,
     clamp,
     conv2d,
     linear,
@@ -23,9 +27,15 @@ class LowerToCortexMPass(CortexMPass):
         lowering = Lowering(editor, self.target_config)
         for node in list(editor.graph.nodes):
             function = None if node._erased else LOWERINGS.get(torch_op(node))
-            if function is None or editor.constant_value(node) is not None:
+            if function is None or _is_int8(node) or editor.constant_value(node) is not None:
                 continue
             try:
                 function(lowering, node)
             except Refusal as refusal:
                 self.report.refuse(node, str(refusal))
+
+
+def _is_int8(node: Node) -> bool:
+    """True for a movement that the quantization has been taken through already."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype == torch.int8

@@ -47,7 +47,8 @@ def torch_op(node: Node) -> Optional[torch._ops.OpOverload]:
     """The ATen-level overload of a call, with the edge dialect's wrapper taken off; None for anything else."""
     if node.op != "call_function":
         return None
-    target = getattr(node.target, "_op", node.target)
+    # An OpOverload has an `_op` of its own, which is something else than the edge dialect's.
+    target = node.target if isinstance(node.target, torch._ops.OpOverload) else getattr(node.target, "_op", None)
     return target if isinstance(target, torch._ops.OpOverload) else None
 
 

@@ -74,9 +74,11 @@ def lower(module: torch.nn.Module, *inputs: torch.Tensor, **options: Any) -> Low
     return lower_exported(export(module.eval(), inputs), **options)
 
 
-def quantize(module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = ()) -> torch.fx.GraphModule:
+def quantize(
+    module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = (), tune: bool = True
+) -> torch.fx.GraphModule:
     """The recipe of the README up to convert_pt2e; calibrated on the inputs themselves if nothing else is given."""
-    prepared = prepare_pt2e(export(module.eval(), inputs).module(), CortexMQuantizer())
+    prepared = prepare_pt2e(export(module.eval(), inputs).module(), CortexMQuantizer(tune=tune))
     with torch.no_grad():
         for sample in calibration or [inputs]:
             prepared(*sample)
@@ -84,7 +86,7 @@ def quantize(module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequen
 
 
 def quantize_and_lower(
-    module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = (), **options: Any
+    module: torch.nn.Module, *inputs: torch.Tensor, calibration: Sequence[tuple] = (), tune: bool = True, **options: Any
 ) -> Lowered:
     """The whole recipe."""
-    return lower_exported(export(quantize(module, *inputs, calibration=calibration), inputs), **options)
+    return lower_exported(export(quantize(module, *inputs, calibration=calibration, tune=tune), inputs), **options)

@@ -87,7 +87,7 @@ class LoweringReport:
             )
 
     def complete(self, program: ExportedProgram) -> None:
-        """Lists the instructions of the final graph; every op outside cortex_m is among the refusals afterwards."""
+        """Lists the instructions of the final graph; every aten op that computes on float tensors is a refusal afterwards."""
         nodes = program.graph_module.graph.nodes
         present = {node.name for node in nodes}
         self.refusals = [refusal for refusal in self.refusals if refusal.node in present]
@@ -109,7 +109,7 @@ class LoweringReport:
                     str(first.dtype).removeprefix("torch.") if first is not None else "", portable,
                 )
             )  # fmt: skip
-            if portable:
+            if portable and _touches_float(node) and not _orders_an_output(node):
                 self.refuse(node, "no lowering to a cortex_m op is registered for it")
 
     @property
@@ -142,7 +142,7 @@ class LoweringReport:
         lines += [f"  out  {tensor}" for tensor in self.outputs]
         for i in self.instructions:
             shape = "x".join(map(str, i.shape))
-            lines.append(f"  {i.index:4}  {i.op:42} {i.dtype:8} {shape:18} {i.module or '-':32} {i.source}")
+            lines.append(f"  {i.index:4}  {i.op:42} {i.dtype:8} {shape:18} {i.module or '-':32} {i.source}{_kind(i)}")
         if self.layout_copies:
             lines.append(f"Layout copies: {', '.join(copy.node for copy in self.layout_copies)}")
         if not self.refusals:
@@ -151,6 +151,24 @@ class LoweringReport:
             lines.append(f"Not lowered: {len(self.refusals)}")
             lines += [f"  {r.node} ({r.op}): {r.reason} [{r.module or '-'}; {r.source}]" for r in self.refusals]
         return "\n".join(lines)
+
+
+def _kind(instruction: Instruction) -> str:
+    return f"  (portable, {instruction.dtype})" if instruction.portable else ""
+
+
+def _touches_float(node: Node) -> bool:
+    """Whether a float tensor goes into `node` or comes out of it; an aten op on integers alone is no fall back to float."""
+    values = [node.meta.get("val"), *(source.meta.get("val") for source in node.all_input_nodes)]
+    tensors = [item for value in values for item in (value if isinstance(value, (tuple, list)) else [value])]
+    return any(isinstance(tensor, torch.Tensor) and tensor.dtype.is_floating_point for tensor in tensors)
+
+
+def _orders_an_output(node: Node) -> bool:
+    """Whether `node` gives a result of the program the memory order it must have (RestoreOutputsPass)."""
+    return torch_op(node) == torch.ops.dim_order_ops._clone_dim_order.default and all(
+        user.op == "output" for user in node.users
+    )
 
 
 def module_path(node: Node) -> str:

@@ -1,5 +1,7 @@
 """The two forms of an int8 image: the NCHW node and its NHWC twin, each made where it is first wanted."""
 
+from collections.abc import Sequence
+
 import torch
 from torch.fx import Node
 
@@ -49,12 +51,40 @@ class Forms:
         """True if `node` exists as NHWC alone."""
         return node in self.nhwc and node not in self.nchw
 
+    def follows(self, node: Node, sources: Sequence[Node]) -> bool:
+        """Whether an op that can work in either order should take NHWC.
+
+        So it is if one of its sources is NHWC already, or if all of them are yet to be quantized, in whatever order is wanted,
+        and a convolution or pool comes after it.
+        """
+        if any(source in self.nhwc for source in sources):
+            return True
+        undecided = all(torch_op(source) == _QUANTIZE and source not in self.nchw for source in sources)
+        return undecided and leads_to_nhwc(node)
+
     def settle(self, node: Node, value: Node) -> None:
         """`value` is `node` in logical order; readers of a rank-4 value find it as the NCHW form."""
         if is_image(node):
             self.nchw[node] = value
         else:
             node.replace_all_uses_with(value)
+
+
+def leads_to_nhwc(node: Node) -> bool:
+    """True if the value of `node` reaches an op that takes NHWC alone, through images only."""
+    seen: set[Node] = set()
+    waiting = list(node.users)
+    while waiting:
+        user = waiting.pop()
+        op = torch_op(user)
+        if user in seen or op is None:
+            continue
+        seen.add(user)
+        if op.namespace == "cortex_m" and hasattr(torch.ops.cortex_m, f"{op._opname}_nhwc"):
+            return True
+        if is_image(user):
+            waiting.extend(user.users)
+    return False
 
 
 def is_image(node: Node) -> bool:

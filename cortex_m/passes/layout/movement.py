@@ -14,10 +14,10 @@ cortex_m = torch.ops.cortex_m
 @lays_out(cortex_m.pad.default)
 def pad(forms: Forms, node: Node) -> bool:
     source, pre, post, fill = node.args
-    if source not in forms.nhwc:
+    if not is_image(source) or not forms.follows(node, [source]):
         return False
     counts = ([amounts[dim] for dim in TO_NHWC] for amounts in (pre, post))
-    forms.nhwc[node] = forms.editor.call("cortex_m::pad", (forms.nhwc[source], *counts, fill), node, node)
+    forms.nhwc[node] = forms.editor.call("cortex_m::pad", (forms.as_nhwc(source, node), *counts, fill), node, node)
     return True
 
 

@@ -5,7 +5,7 @@ from torch.fx import Node
 
 from cortex_m.passes.lowering.context import Lowering
 from cortex_m.passes.lowering.movement import emit_pad
-from cortex_m.passes.lowering.registry import Refusal, lowers
+from cortex_m.passes.lowering.registry import lowers
 from cortex_m.passes.lowering.requantize import emit_requantize
 
 
@@ -14,8 +14,6 @@ def lower_pad(lowering: Lowering, node: Node) -> None:
     x, source = lowering.quantized_input(node, 0)
     result = lowering.quantized_output(node)
     pairs = [int(amount) for amount in node.args[1]]
-    if x.meta["val"].dim() > 4 or min(pairs, default=0) < 0:
-        raise Refusal("a pad that crops, or of a tensor of rank above 4, has no lowering")
     x = emit_requantize(lowering.editor, x, source, result.params, node, node, result.low, result.high)
     fill = min(max(float(node.args[2]) if len(node.args) > 2 else 0.0, result.low), result.high)
     lowering.replace(result, emit_pad(lowering.editor, x, pairs, result.params.quantize(fill), node, node))

@@ -1,22 +1,21 @@
-"""Patterns that move data and compute nothing."""
+"""Patterns that move data and compute nothing: input and output have one scale, and the same integers go in and out.
+
+So have those that pick the largest or smallest value. Operators with several results are single ones by then (`decompose`).
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import Node
 
-from cortex_m.quantizer.match import Match, fake
+from cortex_m.quantizer.match import Match
 from cortex_m.quantizer.patterns.pattern import Output, Pattern, always
 
 aten = torch.ops.aten
-
-
-def _permute(match: Match) -> str | None:
-    if (rank := fake(match.head).dim()) > 4:
-        return f"rank {rank}; at most 4"
-    return None
 
 
 def _pad(match: Match) -> str | None:
@@ -24,68 +23,108 @@ def _pad(match: Match) -> str | None:
         mode, value = match.argument(2), match.argument(3)
     else:
         mode, value = "constant", match.argument(2)
-    if mode != "constant":
-        return f"padding mode {mode!r}; only 'constant'"
-    if isinstance(value, Node) or not math.isfinite(value or 0):
+    if mode == "constant" and (isinstance(value, Node) or not math.isfinite(value or 0)):
         return f"padding with {value}; only with a finite constant"
-    if any(width < 0 for width in match.argument(1)):
-        return "a negative width crops; only padding is supported"
-    if (rank := fake(match.head).dim()) > 4:
-        return f"rank {rank}; at most 4"
     return None
 
 
+def _movement(
+    name: str,
+    *heads: OpOverload,
+    limits: str = "beside a quantized layer",
+    check: Callable[[Match], str | None] = always,
+    activations: tuple[int, ...] = (0,),
+) -> Pattern:
+    return Pattern(
+        name=name,
+        heads=heads,
+        output=Output.SHARED,
+        needs_neighbour=True,
+        check=check,
+        limits=limits,
+        activations=activations,
+    )
+
+
 PATTERNS = (
-    Pattern(
-        name="reshape",
-        heads=(
-            aten.view.default,
-            aten.reshape.default,
-            aten._unsafe_view.default,
-            aten.flatten.using_ints,
-            aten.unflatten.int,
-            aten.squeeze.default,
-            aten.squeeze.dim,
-            aten.squeeze.dims,
-            aten.unsqueeze.default,
-        ),
-        output=Output.SHARED,
-        needs_neighbour=True,
-        check=always,
-        limits="beside a quantized layer",
+    _movement(
+        "reshape",
+        aten.view.default,
+        aten.reshape.default,
+        aten._unsafe_view.default,
+        aten.flatten.using_ints,
+        aten.unflatten.int,
+        aten.squeeze.default,
+        aten.squeeze.dim,
+        aten.squeeze.dims,
+        aten.unsqueeze.default,
     ),
-    Pattern(
-        name="permute",
-        heads=(aten.permute.default, aten.transpose.int, aten.t.default),
-        output=Output.SHARED,
-        needs_neighbour=True,
-        check=_permute,
-        limits="rank 1 to 4; beside a quantized layer",
+    _movement(
+        "permute",
+        aten.permute.default,
+        aten.transpose.int,
+        aten.t.default,
+        aten.numpy_T.default,
+        aten.swapaxes.default,
+        aten.swapdims.default,
+        aten.movedim.int,
+        aten.movedim.intlist,
+        aten.moveaxis.int,
+        aten.moveaxis.intlist,
     ),
-    Pattern(
-        name="copy",
-        heads=(aten.clone.default, aten.contiguous.default, aten.alias.default, aten.detach.default),
-        output=Output.SHARED,
-        needs_neighbour=True,
-        check=always,
+    _movement(
+        "copy",
+        aten.clone.default,
+        aten.contiguous.default,
+        aten.alias.default,
+        aten.detach.default,
         limits="beside a quantized layer; most are removed before",
     ),
-    Pattern(
-        name="pad",
-        heads=(aten.constant_pad_nd.default, aten.pad.default),
-        output=Output.SHARED,
-        needs_neighbour=True,
+    _movement(
+        "pad",
+        aten.constant_pad_nd.default,
+        aten.pad.default,
+        aten.reflection_pad1d.default,
+        aten.reflection_pad2d.default,
+        aten.reflection_pad3d.default,
+        aten.replication_pad1d.default,
+        aten.replication_pad2d.default,
+        aten.replication_pad3d.default,
         check=_pad,
-        limits="constant and finite value; rank 1 to 4; beside a quantized layer",
+        limits="a constant is finite; beside a quantized layer",
     ),
-    Pattern(
-        name="cat",
-        heads=(aten.cat.default, aten.concat.default, aten.concatenate.default),
-        output=Output.SHARED,
-        needs_neighbour=True,
-        check=always,
-        limits="beside a quantized layer",
+    _movement("cat", aten.cat.default, aten.concat.default, aten.concatenate.default, aten.stack.default),
+    _movement(
+        "slice",
+        aten.slice.Tensor,
+        aten.select.int,
+        aten.narrow.default,
+        aten.diagonal.default,
+        aten.unfold.default,
     ),
+    _movement(
+        "repeat",
+        aten.expand.default,
+        aten.repeat.default,
+        aten.tile.default,
+        aten.repeat_interleave.self_int,
+    ),
+    _movement("flip", aten.flip.default, aten.fliplr.default, aten.flipud.default, aten.roll.default, aten.rot90.default),
+    _movement("index", aten.index_select.default, aten.index.Tensor, aten.gather.default),
+    _movement("shuffle", aten.pixel_shuffle.default, aten.pixel_unshuffle.default, aten.channel_shuffle.default),
+    _movement(
+        "upsample_nearest",
+        aten.upsample_nearest1d.vec,
+        aten.upsample_nearest2d.vec,
+        aten.upsample_nearest3d.vec,
+        aten._upsample_nearest_exact1d.vec,
+        aten._upsample_nearest_exact2d.vec,
+        aten._upsample_nearest_exact3d.vec,
+    ),
+    _movement("extremum", aten.amax.default, aten.amin.default, aten.max.default, aten.min.default),
+    _movement("where", aten.where.self, activations=(1, 2)),
+    _movement("index_put", aten.index_put.default, activations=(0, 2)),
+    _movement("slice_scatter", aten.slice_scatter.default, aten.select_scatter.default, activations=(0, 1)),
 )
 
 # Only while a model trains; before conversion, evaluation mode makes them identities.
