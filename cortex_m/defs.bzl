@@ -11,9 +11,11 @@ load("//cortex_m/rules:device_binary.bzl", _device_binary = "device_binary")
 load("//cortex_m/rules:model.bzl", _cortex_m_model = "cortex_m_model", _cortex_m_program = "cortex_m_program")
 load("//cortex_m/rules:runner.bzl", _cortex_m_runner = "cortex_m_runner")
 load("//cortex_m/rules:test.bzl", _cortex_m_test = "cortex_m_test")
+load("//cortex_m/test:tester_test.bzl", _cortex_m_tester_test = "cortex_m_tester_test")
 
 cortex_m_model = _cortex_m_model
 cortex_m_program = _cortex_m_program
 cortex_m_runner = _cortex_m_runner
 cortex_m_elf = _device_binary
 cortex_m_test = _cortex_m_test
+cortex_m_tester_test = _cortex_m_tester_test

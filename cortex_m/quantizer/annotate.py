@@ -24,7 +24,7 @@ from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 from cortex_m.quantizer.match import Match, fake
 from cortex_m.quantizer.pattern_matcher import Refusal, is_annotated
 from cortex_m.quantizer.patterns import Output
-from cortex_m.quantizer.quantization_configs import SOFTMAX_OUTPUT_FIXED_QSPEC, bias_qspec, recorded_input_qspec
+from cortex_m.quantizer.quantization_configs import SOFTMAX_OUTPUT_FIXED_QSPEC, recorded_input_qspec
 from cortex_m.quantizer.tuning.tuner import Tuner
 
 _NO_NEIGHBOUR = "it stands between float operators only"
@@ -95,7 +95,7 @@ def _can_share(source: Node, wanted: QuantizationSpecBase) -> bool:
     )
 
 
-def _set_inputs(match: Match, qat: bool) -> None:
+def _set_inputs(match: Match) -> None:
     inputs = _annotation(match.head).input_qspec_map
     for source in match.activations():
         wanted = match.config.input_activation
@@ -109,9 +109,8 @@ def _set_inputs(match: Match, qat: bool) -> None:
         inputs[weight] = replace(match.config.weight, ch_axis=match.pattern.weight_axis(match))
         if match.pattern.spread_scales is not None:
             spread = match.pattern.spread_scales(match)
-    # In training the bias is float: torchao folds batch norms into it, and lowering quantizes it.
-    if bias is not None and not qat:
-        inputs[bias] = bias_qspec(match.head, match.argument(0), weight, per_channel, spread)
+    if bias is not None and match.config.bias is not None:
+        inputs[bias] = match.config.bias(match.head, match.argument(0), weight, per_channel, spread)
 
 
 def _close(match: Match, output: QuantizationSpecBase) -> None:
@@ -148,8 +147,8 @@ class _SharedRoot:
         _close(match, self._root)
 
 
-def annotate(matches: list[Match], qat: bool = False) -> tuple[list[Match], list[Refusal]]:
-    """Annotates the graph, with `qat` for training; returns the matches that are quantized, and refusals for those that are not worth it."""
+def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
+    """Annotates the graph; returns the matches that are quantized, and refusals for those that are not worth it."""
     groups = _cluster(matches)
     groups += [[match] for match in matches if match.pattern.output is not Output.SHARED]
     layers = [match for match in matches if not match.pattern.needs_neighbour]
@@ -178,7 +177,7 @@ def annotate(matches: list[Match], qat: bool = False) -> tuple[list[Match], list
         if match.head in roots:
             roots[match.head].annotate(match)
             continue
-        _set_inputs(match, qat)
+        _set_inputs(match)
         fixed = match.pattern.output is Output.SOFTMAX
         _close(match, SOFTMAX_OUTPUT_FIXED_QSPEC if fixed else match.config.output_activation)
     return kept, refusals

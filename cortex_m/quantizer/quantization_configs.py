@@ -22,6 +22,7 @@ from torchao.quantization.pt2e.quantizer import (
     DerivedQuantizationSpec,
     FixedQParamsQuantizationSpec,
     QuantizationSpec,
+    QuantizationSpecBase,
 )
 
 from cortex_m.quantizer.fake_quantize import FakeQuantize, PerChannelFakeQuantize
@@ -137,18 +138,21 @@ ACTIVATION_AVERAGING = 0.01
 
 @dataclass(frozen=True)
 class CortexMQuantizationConfig:
-    """The specifications that one kind of layer uses; None leaves that tensor in float.
+    """The specifications that one kind of layer uses.
 
     Args:
         input_activation, output_activation: for the tensors between layers.
-        weight: for a constant second argument of conv2d and linear; per channel or per tensor.
+        weight: for a constant second argument of convolutions and linear; per channel or per tensor.
+        bias: makes the specification of a layer's bias, as `bias_qspec`; None leaves it in float until lowering, which
+            rounds it to the same int32.
         label: how reports call it.
     """
 
     input_activation: QuantizationSpec
     output_activation: QuantizationSpec
     weight: QuantizationSpec
-    label: str
+    bias: Callable[..., QuantizationSpecBase] | None = bias_qspec
+    label: str = "own configuration"
 
     @property
     def per_channel(self) -> bool:
@@ -162,6 +166,8 @@ class CortexMQuantizationConfig:
             output_activation=_fake(self.output_activation, averaging_constant=ACTIVATION_AVERAGING),
             # Weights are known, not sampled: their range is that of the last step.
             weight=_fake(self.weight, averaging_constant=1.0),
+            # torchao folds batch norms into a float bias.
+            bias=None,
         )
 
 
@@ -174,17 +180,17 @@ INT8_PER_CHANNEL_CONFIG = CortexMQuantizationConfig(
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_WEIGHT_PER_CHANNEL_QSPEC,
-    "int8 activations, int8 weights per channel",
+    label="int8 activations, int8 weights per channel",
 )
 INT8_PER_TENSOR_CONFIG = CortexMQuantizationConfig(
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_WEIGHT_PER_TENSOR_QSPEC,
-    "int8 activations, int8 weights per tensor",
+    label="int8 activations, int8 weights per tensor",
 )
 INT16_PER_TENSOR_CONFIG = CortexMQuantizationConfig(
     INT16_ACTIVATION_PER_TENSOR_QSPEC,
     INT16_ACTIVATION_PER_TENSOR_QSPEC,
     INT8_WEIGHT_PER_TENSOR_QSPEC,
-    "int16 activations, int8 weights per tensor",
+    label="int16 activations, int8 weights per tensor",
 )

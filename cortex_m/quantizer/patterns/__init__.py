@@ -62,13 +62,14 @@ def reason_without_pattern(node: Node) -> str:
     return "no int8 pattern has this operator"
 
 
-def pattern_table() -> Iterator[tuple[str, str, str, str, str]]:
-    """(pattern, operators, fused activations, output scale, limits) for each row, as text."""
+def pattern_table() -> Iterator[tuple[str, str, str, str, str, str]]:
+    """(pattern, operators, fused activations, types of activations, output scale, limits) for each row, as text."""
     for pattern in PATTERNS:
         yield (
             pattern.name,
             ", ".join(str(head) for head in pattern.heads),
             ", ".join(str(tail) for tail in pattern.tails) or "-",
+            ", ".join(str(dtype).removeprefix("torch.") for dtype in pattern.dtypes),
             pattern.output.value,
             pattern.limits,
         )
