@@ -151,7 +151,7 @@ def export(argv) -> None:
 def main(argv) -> int:
     try:
         export(argv)
-    except (ExportError, ValueError) as error:  # ModelError and a refused target are ValueErrors
+    except (ExportError, ValueError) as error:  # so are ModelError, LoweringError and a refused target
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -22,6 +22,13 @@ def wrong_shape():
     net, inputs = small()
     return ModelSource(net, inputs, output_shapes=[[1, 10]])
 
+class Total(torch.nn.Module):
+    def forward(self, x):
+        return torch.cumsum(x, 1)
+
+def float_only():
+    return Total(), (torch.randn(2, 3),)
+
 def nothing():
     return None
 """
@@ -72,6 +79,8 @@ def test_writes_program_report_and_vectors(net, tmp_path):
         (["--entry={net}"], "write it as FILE.py:FUNCTION"),
         (["--entry=none.py:small"], "there is no file"),
         (["--entry={net}:small", "--target=cortex-m99"], "unknown target 'cortex-m99'"),
+        (["--entry={net}:float_only", "--strict"], "strict lowering found ops that would run outside cortex_m"),
+        (["--entry={net}:float_only", "--quantize_io=false"], "quantize_io=False: output 0 is float, from aten_cumsum"),
         (["--entry={net}:small", "stray"], "stray: arguments are given as flags"),
     ],
 )

@@ -38,7 +38,7 @@ from cortex_m.quantizer.prepare import PrepareGraphPass
 from cortex_m.target_config import CortexM, CortexMTargetConfig
 
 
-class LoweringError(RuntimeError):
+class LoweringError(ValueError):
     """Raised with strict=True when an op would run outside cortex_m."""
 
 

@@ -36,7 +36,7 @@ from cortex_m.quantizer.tuning.tuner import Tuner
 from cortex_m.quantizer_reporter import QuantizerInfo, QuantizerReporter, QuantizerReporterUser
 
 
-class QuantizationError(RuntimeError):
+class QuantizationError(ValueError):
     """Raised with strict=True where an operator would stay in float."""
 
 
