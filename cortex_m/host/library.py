@@ -75,21 +75,28 @@ def avg_pool_scratch_size(backend: Backend, output_width: int, channels: int) ->
     return _checked(size, f"average pooling to width {output_width} with {channels} channels")
 
 
-def transpose_conv_scratch_sizes(
+def transpose_conv_scratch_size(
     backend: Backend, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
     stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], output_padding: Sequence[int],
-) -> tuple[int, int]:  # fmt: skip
-    """Bytes of scratch and of output scratch for a transposed convolution; filter_dims is {C_OUT, KH, KW, C_IN / groups}."""
-    arguments = (
+) -> int:  # fmt: skip
+    """Bytes of scratch for a transposed convolution; filter_dims is {C_OUT, KH, KW, C_IN / groups}."""
+    size = _library().cortex_m_nn_transpose_conv_s8_buffer_size(
         int(backend), _Int4(*input_nhwc), _Int4(*filter_dims), _Int4(*output_nhwc),
         _Int2(*padding), _Int2(*stride), _Int2(*dilation), _Int2(*output_padding),
     )  # fmt: skip
-    what = f"a transposed convolution of {tuple(input_nhwc)} by {tuple(filter_dims)}"
-    library = _library()
-    return (
-        _checked(library.cortex_m_nn_transpose_conv_s8_buffer_size(*arguments), what),
-        _checked(library.cortex_m_nn_transpose_conv_s8_output_buffer_size(*arguments), what),
-    )
+    return _checked(size, f"a transposed convolution of {tuple(input_nhwc)} by {tuple(filter_dims)}")
+
+
+def transpose_conv_output_scratch_size(
+    backend: Backend, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], output_padding: Sequence[int],
+) -> int:  # fmt: skip
+    """Bytes of the operator's output_scratch."""
+    size = _library().cortex_m_nn_transpose_conv_s8_output_buffer_size(
+        int(backend), _Int4(*input_nhwc), _Int4(*filter_dims), _Int4(*output_nhwc),
+        _Int2(*padding), _Int2(*stride), _Int2(*dilation), _Int2(*output_padding),
+    )  # fmt: skip
+    return _checked(size, f"a transposed convolution of {tuple(input_nhwc)} by {tuple(filter_dims)}")
 
 
 def batch_matmul_scratch_size(backend: Backend, depth: int, columns: int) -> int:

@@ -21,9 +21,10 @@ def test_sizes_are_plain_byte_counts(backend):
     assert library.batch_matmul_scratch_size(backend, depth=16, columns=5) >= 0
     transposed = dict(input_nhwc=(1, 4, 4, 16), filter_dims=(8, 3, 3, 16), output_nhwc=(1, 9, 9, 8), stride=(2, 2))
     plain = dict(padding=(0, 0), dilation=(1, 1), output_padding=(0, 0))
-    assert min(library.transpose_conv_scratch_sizes(backend, **transposed, **plain)) >= 0
     dilated = dict(padding=(1, 1), dilation=(2, 2), output_padding=(0, 0))
-    assert library.transpose_conv_scratch_sizes(backend, **transposed, **dilated) == (0, 0)
+    for query in (library.transpose_conv_scratch_size, library.transpose_conv_output_scratch_size):
+        assert query(backend, **transposed, **plain) >= 0
+        assert query(backend, **transposed, **dilated) == 0
 
 
 def test_scalar_convolution_needs_four_columns_of_words():

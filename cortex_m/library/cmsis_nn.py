@@ -97,9 +97,9 @@ def transpose_conv_buffer_size(
 ) -> int:  # fmt: skip
     """The scratch of cortex_m::quantized_transpose_conv2d; filter_nhwc is {C_OUT, KH, KW, C_IN / groups}."""
     _require_int8(data_type)
-    return library.transpose_conv_scratch_sizes(
+    return library.transpose_conv_scratch_size(
         backend, input_nhwc, filter_nhwc, output_nhwc, stride_hw, padding_hw, dilation_hw, padding_offsets_hw
-    )[0]
+    )
 
 
 def transpose_conv_reverse_conv_buffer_size(
@@ -117,10 +117,10 @@ def transpose_conv_reverse_conv_buffer_size(
             spatial, stride_hw, padding_hw, dilation_hw, kernel, padding_offsets_hw
         )
     )
-    return library.transpose_conv_scratch_sizes(
+    return library.transpose_conv_output_scratch_size(
         backend, input_nhwc, filter_nhwc, (images, height, width, channels), stride_hw, padding_hw, dilation_hw,
         padding_offsets_hw,
-    )[1]  # fmt: skip
+    )  # fmt: skip
 
 
 def avgpool_buffer_size(backend: Backend, data_type: DataType, *, dim_dst_width: int, ch_src: int) -> int:

@@ -168,7 +168,7 @@ class Lowering:
     def int32(self, values: list[int], node: Node, role: str) -> Node:
         return self.constant(torch.tensor(values, dtype=torch.int32), node, role)
 
-    def scratch_size(self, query: Callable[..., Any], **geometry: Any) -> Any:
+    def scratch_size(self, query: Callable[..., int], **geometry: Any) -> int:
         """What a query of cortex_m.host.library says for the target; refuses what no kernel takes."""
         try:
             return max(query(backend, **geometry) for backend in self.target.backends)

@@ -72,10 +72,10 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         stride=geometry.stride, padding=geometry.padding, dilation=geometry.dilation,
     )  # fmt: skip
     if transposed:
-        scratch = lowering.scratch_size(
-            library.transpose_conv_scratch_sizes, output_padding=geometry.output_padding, **sizes
-        )
-        name, between, scratches = "quantized_transpose_conv2d", (geometry.output_padding, geometry.dilation), scratch
+        sizes["output_padding"] = geometry.output_padding
+        queries = (library.transpose_conv_scratch_size, library.transpose_conv_output_scratch_size)
+        scratches = tuple(lowering.scratch_size(query, **sizes) for query in queries)
+        name, between = "quantized_transpose_conv2d", (geometry.output_padding, geometry.dilation)
     elif depthwise:
         multiplier = out[1] // c
         scratch = lowering.scratch_size(library.depthwise_conv_scratch_size, depth_multiplier=multiplier, **sizes)
