@@ -173,6 +173,16 @@ arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int
                                            int32_t out_shift, int32_t out_activation_min, int32_t out_activation_max,
                                            int32_t block_size);
 
+// Sizes of an input that are 1 are repeated to those of the output. No scratch.
+arm_cmsis_nn_status arm_minimum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
+                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
+                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
+                                   const cmsis_nn_dims *output_dims);
+arm_cmsis_nn_status arm_maximum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
+                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
+                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
+                                   const cmsis_nn_dims *output_dims);
+
 // ---- Pooling. filter_dims {-, KH, KW, -}. Padding does not count; a window without any input is an error. No scratch.
 arm_cmsis_nn_status arm_avgpool_s8(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,

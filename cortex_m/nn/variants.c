@@ -12,7 +12,9 @@
 #include "cortex_m/boards/print.h"
 #include "depthwise_conv_s8.h"
 #include "elementwise_s8.h"
+#include "extremum_s8.h"
 #include "fully_connected_s8.h"
+#include "lookup_s8.h"
 #include "pool_s8.h"
 #include "softmax_s8.h"
 
@@ -309,6 +311,35 @@ static void test_elementwise(int32_t index) {
                              mul.activation.min, mul.activation.max, count));
 }
 
+static void test_extrema(int32_t index) {
+  const cmsis_nn_dims out = {between(1, 2), between(1, 3), between(1, 3), between(1, 50)};
+  const bool row = one_in(3), value = !row && one_in(2);
+  const cmsis_nn_dims second_dims = {value || row ? 1 : out.n, value || row ? 1 : out.h, value || row ? 1 : out.w,
+                                     value ? 1 : out.c};
+  const bool maximum = one_in(2);
+  const int8_t *x = fill(input + between(0, 3), size_of(&out)), *y = fill(second + between(0, 3), size_of(&second_dims));
+  const cmsis_nn_context ctx = begin(0);
+  for (int32_t i = 0; i < size_of(&out); i += out.c) {
+    const cortex_m_nn_extremum_row a = {x + i, false}, b = {row || value ? y : y + i, value};
+    cortex_m_nn_extremum_scalar(a, b, maximum, expected + i, out.c);
+  }
+  end("minimum, maximum", index, size_of(&out), &ctx,
+      (maximum ? arm_maximum_s8 : arm_minimum_s8)(&ctx, x, &out, y, &second_dims, output, &out));
+}
+
+static void test_lookup(int32_t index) {
+  const int32_t count = index == 0 ? 256 : between(0, 100);
+  int8_t *x = fill(input + between(0, 3), count);
+  for (int32_t i = 0; index == 0 && i < count; ++i) {
+    x[i] = (int8_t)i;
+  }
+  const int8_t *table = fill(second + between(0, 3), 256);
+  const cmsis_nn_context ctx = begin(0);
+  cortex_m_nn_lookup_scalar(x, table, expected, count);
+  cortex_m_nn_lookup_s8(x, table, output, count);
+  end("lookup", index, count, &ctx, ARM_CMSIS_NN_SUCCESS);
+}
+
 static void test_pools(int32_t index) {
   const bool global = one_in(6);
   const cmsis_nn_dims in = {between(1, 2), between(1, global ? 30 : 9), between(1, global ? 30 : 9), between(1, 50)};
@@ -354,6 +385,8 @@ int main(void) {
     test_transpose_conv(i);
     test_batch_matmul(i);
     test_elementwise(i);
+    test_extrema(i);
+    test_lookup(i);
     test_pools(i);
     test_softmax(i);
   }

@@ -21,15 +21,18 @@ struct Quantization {
 Status ReadQuantization(KernelContext& context, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max,
                         ScalarType dtype, Quantization* quantization);
 
+// A product that is rounded before anything else happens to it: no fused multiply-add, whatever the compiler's flags.
+inline float Rounded(float product) {
+  uint32_t bits;
+  std::memcpy(&bits, &product, sizeof bits);
+  __asm__("" : "+r"(bits));
+  std::memcpy(&product, &bits, sizeof bits);
+  return product;
+}
+
 // zero_point + round_half_even(x / scale), saturated to quant_min..quant_max; NaN becomes the zero point.
 inline int32_t QuantizeValue(float x, const Quantization& q) {
-  float value = x * q.inverse;
-  // The product is rounded before anything else happens to it: no fused multiply-add, whatever the compiler's flags.
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  __asm__("" : "+r"(bits));
-  std::memcpy(&value, &bits, sizeof bits);
-
+  float value = Rounded(x * q.inverse);
   if (value != value) return q.zero_point;
   if (value < q.low) value = q.low;
   if (value > q.high) value = q.high;
@@ -38,6 +41,7 @@ inline int32_t QuantizeValue(float x, const Quantization& q) {
   constexpr float kMagic = 12582912.0f;
   constexpr uint32_t kMagicBits = 0x4B400000;
   const float sum = value + kMagic;
+  uint32_t bits;
   std::memcpy(&bits, &sum, sizeof bits);
   return static_cast<int32_t>(bits - kMagicBits) + q.zero_point;
 }

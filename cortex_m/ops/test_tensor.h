@@ -63,7 +63,7 @@ class TestTensor {
 
   std::vector<T> memory() {
     std::vector<T> values(count_);
-    std::memcpy(values.data(), buffer_.data(), count_ * sizeof(T));
+    if (count_ != 0) std::memcpy(values.data(), buffer_.data(), count_ * sizeof(T));
     return values;
   }
   size_t Place(const std::vector<int>& index) const {

@@ -45,3 +45,93 @@ def test_add_keeps_the_dim_order():
     y = ops.quantized_add(x, 0, *pair_a, x, 0, *pair_b, 0, *pair_out, -128, 127)
     assert y.stride() == x.stride()
     assert torch.equal(y, x)
+
+
+ALL = torch.arange(-128, 128, dtype=torch.int8)
+ROWS, COLUMNS = ALL[:, None], ALL[None, :]
+
+
+@pytest.mark.parametrize("zeros, factor", [((3, -7, 11), 0.0119), ((-128, 127, -5), -0.0037), ((0, 0, 0), 0.0071)])
+def test_mul_of_all_pairs(zeros, factor):
+    pair = quantize_multiplier(factor)
+    result = ops.quantized_mul(ROWS, zeros[0], COLUMNS, zeros[1], zeros[2], *pair).numpy()
+    products = (np.arange(-128, 128)[:, None] - zeros[0]) * (np.arange(-128, 128) - zeros[1])
+    ideal = np.clip(np.round(products * factor) + zeros[2], -128, 127)
+    assert naive.saturated_share(ideal) < 0.5
+    assert np.abs(result - ideal).max() <= 1 and (result != ideal).mean() < 0.03  # near ties: two roundings
+    for row in range(0, 256, 5):
+        for column in range(0, 256, 7):
+            value = naive.requantized(int(products[row, column]), *pair) + zeros[2]
+            assert result[row, column] == min(max(value, -128), 127)
+
+
+def divided(a: np.ndarray, b: np.ndarray, scale: float, zero: int, low: int, high: int) -> np.ndarray:
+    """By numpy's float32, and halves away from zero in integers."""
+    with np.errstate(all="ignore"):
+        real = (a.astype(np.float32) / b.astype(np.float32) * np.float32(scale)).astype(np.float64)
+    nearest = np.trunc(real) + np.sign(real) * (np.abs(real - np.trunc(real)) >= 0.5)
+    return np.clip(np.where(b == 0, 0, np.nan_to_num(nearest, posinf=1e9, neginf=-1e9)) + zero, low, high)
+
+
+@pytest.mark.parametrize("zeros, scale", [((3, -7, 11), 37.3), ((-128, 127, -5), 91.7), ((0, 0, 0), 0.5), ((0, 0, 0), 3e38)])
+def test_div_of_all_pairs(zeros, scale):
+    result = ops.quantized_div(ROWS, zeros[0], COLUMNS, zeros[1], zeros[2], scale).numpy()
+    values = np.arange(-128, 128)
+    expected = divided(values[:, None] - zeros[0], values[None] - zeros[1], scale, zeros[2], -128, 127)
+    assert scale > 1e38 or naive.saturated_share(expected) < 0.5
+    np.testing.assert_array_equal(result, expected)
+    assert (result[:, zeros[1] + 128] == zeros[2]).all()
+
+
+def test_div_of_int16():
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.randint(-32768, 32768, (64, 64), generator=generator, dtype=torch.int16) for _ in range(2))
+    result = ops.quantized_div(a, -5, b, 7, 9, 4111.3)
+    assert result.dtype == torch.int16
+    expected = divided(a.numpy().astype(int) + 5, b.numpy().astype(int) - 7, 4111.3, 9, -32768, 32767)
+    assert naive.saturated_share(expected, -32768, 32767) < 0.5
+    np.testing.assert_array_equal(result.numpy(), expected)
+
+
+def test_div_rounds_halves_away_from_zero():
+    a, b = torch.tensor([1, -1, 3, -3], dtype=torch.int8), torch.tensor([2, 2, 2, 2], dtype=torch.int8)
+    assert ops.quantized_div(a, 0, b, 0, 0, 1.0).tolist() == [1, -1, 2, -2]
+
+
+def test_minimum_and_maximum_of_all_pairs():
+    values = np.arange(-128, 128)
+    np.testing.assert_array_equal(ops.minimum(ROWS, COLUMNS).numpy(), np.minimum(values[:, None], values))
+    np.testing.assert_array_equal(ops.maximum(ROWS, COLUMNS).numpy(), np.maximum(values[:, None], values))
+
+
+def test_activation_reads_its_table():
+    table = torch.randperm(256, generator=torch.Generator().manual_seed(2)).sub(128).to(torch.int8)
+    x = ALL.reshape(2, 4, 8, 4).to(memory_format=torch.channels_last)
+    y = ops.quantized_activation(x, table)
+    assert y.stride() == x.stride()
+    assert y.flatten().tolist() == [table[q + 128] for q in range(-128, 128)]
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "div", "minimum", "maximum"])
+@pytest.mark.parametrize("shapes", [((2, 3, 4, 5), (3, 1, 1)), ((1,), (2, 3)), ((4, 1), (1, 6)), ((2, 1, 2, 1, 3), (4, 1, 2, 1))])
+def test_shapes_broadcast_by_logical_index(name, shapes):
+    generator = torch.Generator().manual_seed(3)
+    a, b = (torch.randint(-90, 90, shape, generator=generator, dtype=torch.int8) for shape in shapes)
+    if a.dim() == 4:
+        a = a.to(memory_format=torch.channels_last)
+    pair = quantize_multiplier(0.5)
+    calls = {
+        "add": lambda x, y: ops.quantized_add(x, 1, *pair, y, 2, *pair, 3, *quantize_multiplier(2**-20), -128, 127),
+        "mul": lambda x, y: ops.quantized_mul(x, 1, y, 2, 3, *quantize_multiplier(0.01)),
+        "div": lambda x, y: ops.quantized_div(x, 1, y, 2, 3, 20.0),
+        "minimum": ops.minimum,
+        "maximum": ops.maximum,
+    }
+    full = [tensor.contiguous() for tensor in torch.broadcast_tensors(a, b)]
+    for left, right in ((a, b), (b, a)):
+        wide = full if left is a else full[::-1]
+        result = calls[name](left, right)
+        assert torch.equal(result, calls[name](*wide))
+        with torch.device("meta"):
+            fake = calls[name](left.to("meta"), right.to("meta"))
+        assert fake.shape == result.shape and fake.stride() == result.stride()

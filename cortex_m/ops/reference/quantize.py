@@ -9,6 +9,7 @@ def _quantize(input, scale, zero_point, quant_min, quant_max, dtype):
     # float32 throughout, as on the device: multiply by the float32 inverse, round half to even, then offset and clamp.
     inverse = torch.tensor(1.0, dtype=torch.float32) / torch.tensor(scale, dtype=torch.float32)
     rounded = torch.round(input.to(torch.float32) * inverse).to(torch.float64)
+    rounded = torch.where(rounded.isnan(), 0.0, rounded)  # NaN becomes the zero point
     return (rounded + zero_point).clamp(quant_min, quant_max).to(dtype)
 
 

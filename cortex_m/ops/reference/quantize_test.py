@@ -25,6 +25,22 @@ def test_quantize_ties_and_infinities():
     assert ops.quantize_per_tensor(x, 1.0, 0, *INT8).tolist() == [0, 2, 2, 0, -2, 127, -128]
 
 
+@pytest.mark.parametrize("dtype, low, high", [(torch.int8, -128, 127), (torch.int16, -32767, 32767)])
+@pytest.mark.parametrize("zero_point", [0, -7, 101])
+def test_nan_is_the_real_zero(dtype, low, high, zero_point):
+    x = torch.tensor([[math.nan, 1.0, -math.nan, math.inf]])
+    q = ops.quantize_per_tensor(x, 0.5, zero_point, low, high, dtype)
+    assert q.tolist() == [[zero_point, zero_point + 2, zero_point, high]]
+    image = ops.quantize_to_nhwc(x[None, None], 0.5, zero_point, low, high, dtype)
+    assert image.flatten().tolist() == q.flatten().tolist()
+
+
+def test_int16_keeps_to_its_symmetric_range():
+    x = torch.tensor([-2.0, -1.0, 0.25, 1.0, 2.0])
+    q = ops.quantize_per_tensor(x, 1 / 32767, 0, -32767, 32767, torch.int16)
+    assert q.tolist() == [-32767, -32767, 8192, 32767, 32767]
+
+
 @pytest.mark.parametrize("dtype, low, high", [(torch.int8, -128, 127), (torch.int16, -32768, 32767)])
 def test_dequantize_is_the_inverse_on_every_integer(dtype, low, high):
     stored = torch.arange(low, high + 1, dtype=torch.int32).to(dtype)
