@@ -30,6 +30,12 @@ def cortex_m_edge_compile_config() -> EdgeCompileConfig:
             aten.replication_pad1d.default,
             aten.replication_pad2d.default,
             aten.replication_pad3d.default,
+            # A function of one tensor may come in pieces too; these have portable kernels where they stay float.
+            aten.elu.default,
+            aten.gelu.default,
+            aten.leaky_relu.default,
+            aten.mish.default,
+            aten.softplus.default,
         ],
         _check_ir_validity=False,
     )

@@ -56,6 +56,11 @@ typedef struct {
 
 void cortex_m_nn_max_pool_dilated_s8(const cortex_m_nn_max_pool_args *args);
 
+// output[i] = table[input[i] + 128]. table: 256 entries. Input and output may be the same memory.
+void cortex_m_nn_lookup_s8(const int8_t *input, const int8_t *table, int8_t *output, int32_t count);
+// The same without special instructions.
+void cortex_m_nn_lookup_scalar(const int8_t *input, const int8_t *table, int8_t *output, int32_t count);
+
 #ifdef __cplusplus
 }
 #endif

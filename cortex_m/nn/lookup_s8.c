@@ -1,7 +1,6 @@
 // There is no DSP variant: to take four bytes from a word apart and to put four together costs as many instructions as three
 // loads and three stores.
-#include "lookup_s8.h"
-
+#include "additional.h"
 #include "isa.h"
 #include "mve.h"
 
@@ -20,7 +19,7 @@ void cortex_m_nn_lookup_scalar(const int8_t *input, const int8_t *table, int8_t 
 }
 
 #if CORTEX_M_NN_MVE
-void cortex_m_nn_lookup_mve(const int8_t *input, const int8_t *table, int8_t *output, int32_t count) {
+static void lookup_mve(const int8_t *input, const int8_t *table, int8_t *output, int32_t count) {
   const uint8x16_t sign = vdupq_n_u8(0x80);  // -128..127 becomes 0..255
   for (; count >= 16; count -= 16, input += 16, output += 16) {
     const uint8x16_t places = veorq_u8(vldrbq_u8((const uint8_t *)input), sign);
@@ -36,7 +35,7 @@ void cortex_m_nn_lookup_mve(const int8_t *input, const int8_t *table, int8_t *ou
 
 void cortex_m_nn_lookup_s8(const int8_t *input, const int8_t *table, int8_t *output, int32_t count) {
 #if CORTEX_M_NN_MVE
-  cortex_m_nn_lookup_mve(input, table, output, count);
+  lookup_mve(input, table, output, count);
 #else
   cortex_m_nn_lookup_scalar(input, table, output, count);
 #endif

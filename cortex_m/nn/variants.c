@@ -14,7 +14,6 @@
 #include "elementwise_s8.h"
 #include "extremum_s8.h"
 #include "fully_connected_s8.h"
-#include "lookup_s8.h"
 #include "pool_s8.h"
 #include "softmax_s8.h"
 

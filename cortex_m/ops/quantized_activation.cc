@@ -1,4 +1,4 @@
-#include "cortex_m/nn/lookup_s8.h"
+#include "cortex_m/nn/additional.h"
 #include "cortex_m/ops/checks.h"
 #include "cortex_m/ops/operators.h"
 

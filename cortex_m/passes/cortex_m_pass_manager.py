@@ -28,6 +28,7 @@ from cortex_m.passes.convert_boundaries_pass import ConvertBoundariesPass
 from cortex_m.passes.decompose_matmul_pass import DecomposeMatmulPass
 from cortex_m.passes.fold_constants_pass import FoldConstantsPass
 from cortex_m.passes.layout_pass import LayoutPass
+from cortex_m.passes.lower_tables_pass import LowerTablesPass
 from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
 from cortex_m.passes.propagate_quantization_pass import PropagateQuantizationPass
 from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
@@ -60,6 +61,7 @@ class CortexMPassManager(ExportedProgramPassManager):
     pass_list: list[type] = [
         RemoveIdentitiesPass,
         PropagateQuantizationPass,
+        LowerTablesPass,
         LowerToCortexMPass,
         BoundaryTypesPass,
         DecomposeMatmulPass,

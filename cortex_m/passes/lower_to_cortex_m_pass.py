@@ -11,11 +11,14 @@ from cortex_m.passes.lowering import (  # noqa: F401  (imported for the lowering
     channel_shuffle,
     clamp,
     conv2d,
+    extremum,
     linear,
     matmul,
     max_pool2d,
+    mul,
     pad,
     softmax,
+    table,
 )
 from cortex_m.passes.lowering.context import Lowering
 from cortex_m.passes.lowering.registry import LOWERINGS, Refusal

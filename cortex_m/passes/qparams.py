@@ -24,6 +24,16 @@ class QParams:
     def is_int8(self) -> bool:
         return self.dtype == torch.int8 and -128 <= self.quant_min <= self.quant_max <= 127
 
+    @property
+    def lowest(self) -> float:
+        """The least real value that a stored integer stands for."""
+        return (self.quant_min - self.zero_point) * self.scale
+
+    @property
+    def highest(self) -> float:
+        """The greatest."""
+        return (self.quant_max - self.zero_point) * self.scale
+
     def quantize(self, value: float) -> int:
         """The stored integer of a real value, ties to even; infinities go to the rails."""
         steps = value / self.scale

@@ -100,6 +100,12 @@ def _set_inputs(match: Match) -> None:
     for source in match.activations():
         wanted = match.config.input_activation
         inputs[source] = SharedQuantizationSpec(source) if _can_share(source, wanted) else wanted
+    if match.source is not None:
+        readers = [node for node in match.nodes if match.source in node.all_input_nodes]
+        first = inputs.pop(match.source)
+        for index, node in enumerate(readers):
+            shared = first if index == 0 else SharedQuantizationSpec((match.source, readers[0]))
+            _annotation(node).input_qspec_map[match.source] = shared
     if not match.pattern.weighted:
         return
     weight, bias = match.argument(1), match.argument(2)
@@ -152,14 +158,14 @@ def annotate(matches: list[Match]) -> tuple[list[Match], list[Refusal]]:
     groups = _cluster(matches)
     groups += [[match] for match in matches if match.pattern.output is not Output.SHARED]
     layers = [match for match in matches if not match.pattern.needs_neighbour]
-    producers, consumers = {match.last for match in layers}, {match.head for match in layers}
+    producers, consumers = {match.last for match in layers}, {node for match in layers for node in match.nodes}
     refusals: list[Refusal] = []
     worth: list[list[Match]] = []
     # A group beside one that is worth it is so too: again, until none is added.
     while len(now := [group for group in groups if _is_worth_int8(group, producers, consumers)]) > len(worth):
         worth = now
         producers.update(match.last for group in worth for match in group)
-        consumers.update(match.head for group in worth for match in group)
+        consumers.update(node for group in worth for match in group for node in match.nodes)
     for group in groups:
         if group not in worth:
             refusals.extend(Refusal(match.head, _NO_NEIGHBOUR) for match in group)

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Match:
-    """`pattern` found in the chain `nodes`: its head, and what is fused into it (batch norm, activation)."""
+    """`pattern` found in the chain `nodes`: its head, and what is fused into it (batch norm, activation).
+
+    With a `source` the nodes are no chain but the part of the graph that makes a function of that one tensor.
+    """
 
     pattern: "Pattern"
     nodes: tuple[Node, ...]
     config: "CortexMQuantizationConfig"
+    source: Node | None = None
 
     @property
     def head(self) -> Node:
@@ -36,6 +40,8 @@ class Match:
 
     def activations(self) -> list[Any]:
         """The activation arguments, lists flattened: nodes, or numbers where the model has a scalar."""
+        if self.source is not None:
+            return [self.source]
         found: list[Any] = []
         for position in self.pattern.activations:
             value = self.argument(position)

@@ -19,13 +19,16 @@ from cortex_m.quantizer.node_finders import NodeFinder
 from cortex_m.quantizer.patterns import (
     BATCH_NORMALIZED,
     PATTERNS,
+    TABLE,
     TRAINING_PATTERNS,
     Pattern,
     common,
+    judge_table,
     reason_without_pattern,
     tail,
 )
 from cortex_m.quantizer.quantization_configs import CortexMQuantizationConfig
+from cortex_m.quantizer.tables import find_parts
 from cortex_m.quantizer_reporter import PREVIOUS_ANNOTATION
 
 aten = torch.ops.aten
@@ -161,6 +164,30 @@ def _touches_float(node: Node) -> bool:
     return any(tensor is None or tensor.is_floating_point() for tensor in tensors)
 
 
+def _table_parts(
+    graph: Graph,
+    matcher: PatternMatcher,
+    config_of: Callable[[Pattern], CortexMQuantizationConfig],
+    wanted: Container[Node],
+) -> dict[Node, Match]:
+    """The match of each node that is part of a function of one tensor."""
+
+    def free(node: Node) -> bool:
+        return node in wanted and not is_annotated(node)
+
+    def absorbed(node: Node) -> Chain:
+        pattern = matcher.support_dict.get((node.target,))
+        if not free(node) or not isinstance(pattern, Pattern):
+            return ()
+        chain, reason = matcher.decide(node, config_of(pattern), wanted)
+        return () if reason else chain[1:]
+
+    if TABLE not in matcher.support_dict.values():
+        return {}
+    found = [Match(TABLE, part.nodes, config_of(TABLE), part.source) for part in find_parts(graph, free, absorbed)]
+    return {node: match for match in found for node in match.nodes}
+
+
 def find_matches(
     graph: Graph,
     matcher: PatternMatcher,
@@ -177,7 +204,16 @@ def find_matches(
     refusals: list[Refusal] = []
     taken: set[Node] = set()
     wanted = {node for node in graph.nodes if finder.finds(node)}
+    parts = _table_parts(graph, matcher, config_of, wanted)
     for node in graph.nodes:
+        if node in parts and node not in taken:
+            match = parts[node]
+            reason = judge_table(match)
+            taken.update(match.nodes)
+            if reason is None:
+                matches.append(match)
+            else:
+                refusals.extend(Refusal(other, reason) for other in match.nodes)
         if node.op in ("placeholder", "get_attr", "output") or node in taken or not _touches_float(node):
             continue
         pattern = matcher.support_dict.get((node.target,)) if node.op == "call_function" else None

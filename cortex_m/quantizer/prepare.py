@@ -4,7 +4,7 @@ What is done, in this order; none of it changes what the model computes:
   - the guards node of `torch.export.export(...).module()` and its kin (metadata assertions) go;
   - graph inputs move before the constants, so that conversion meets their recorders before any other observer;
   - tensor keyword arguments become positional (PT2E quantizes positional ones only);
-  - in-place operators become out-of-place ones;
+  - in-place operators become out-of-place ones, and synonyms one operator;
   - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
     the same shape, zero-width padding, windows of one element;
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
@@ -29,6 +29,7 @@ from cortex_m.quantizer.canonical_windows import make_windows_canonical
 from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.report import RemovedNode, source_location
+from cortex_m.quantizer.synonyms import use_one_name
 
 aten = torch.ops.aten
 
@@ -78,6 +79,7 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     _move_inputs_first(model)
     _make_tensors_positional(model)
     _make_out_of_place(model)
+    use_one_name(model)
     removals = _remove_identities(model)
     make_windows_canonical(model, training)
     make_matrices_canonical(model)

@@ -30,15 +30,16 @@ class Model(nn.Module):
 
 # name: (function, name of the refused node, words of the reason)
 CASES = {
-    "no pattern": (lambda y: torch.sin(y), "sin", "no int8 pattern"),
-    "scalar operand": (lambda y: y + 1.5, "add", "operand 1.5 is a number"),
-    "alpha": (lambda y: torch.add(y, y, alpha=2), "add", "alpha is 2"),
-    "broadcast": (lambda y: y + y[:, :1], "add", "broadcasting"),
+    "no pattern": (lambda y: torch.sinc(y), "sinc", "no int8 pattern"),
+    "infinite alpha": (lambda y: torch.add(y, y.flip(0), alpha=float("inf")), "add", "alpha is inf, not a finite"),
+    "function of two tensors": (lambda y: torch.atan2(y, y.flip(0)), "atan2", "more than one tensor"),
+    "a slope for each channel": (lambda y: F.prelu(y, torch.ones(CHANNELS)), "prelu", "more than one tensor"),
+    "table of integers": (lambda y: y > 0.5, "gt", "bool, not float32"),
     "float64": (lambda y: y.double() + y.double(), "add", "float64, not float32"),
     "adaptive pool": (lambda y: F.adaptive_avg_pool2d(y, 4), "adaptive_avg_pool2d", "6x6 does not divide into 4x4"),
     "infinite pad": (lambda y: F.pad(y, (1, 1), value=float("-inf")), "pad", "finite"),
     "clamp bounds": (lambda y: torch.clamp(y, 2.0, 1.0), "clamp", "lower bound 2.0 is above"),
-    "activation alone": (lambda y: torch.cos(F.relu(torch.sin(y))), "relu", "float operators only"),
+    "activation alone": (lambda y: torch.i0(F.relu(torch.sinc(y))), "relu", "float operators only"),
     "training dropout": (lambda y: F.dropout(y, 0.5, training=True), "dropout", "training mode"),
     "adaptive max pool": (lambda y: F.adaptive_max_pool2d(y, 4), "adaptive_max_pool2d", "do not divide"),
     "indices": (lambda y: F.max_pool2d(y, 2, return_indices=True)[1], "max_pool2d_with_indices", "indices of its maxima are read"),
@@ -64,11 +65,11 @@ CASES = {
         lambda y: F.conv2d(y, torch.ones(4, 4, 1, 1), y.flatten()[:4]), "conv2d", "bias is not a constant|weight is not",
     ),
     "batch norm alone": (
-        lambda y: F.batch_norm(torch.sin(y[..., 0, 0]), torch.zeros(CHANNELS), torch.ones(CHANNELS)),
+        lambda y: F.batch_norm(torch.sinc(y[..., 0, 0]), torch.zeros(CHANNELS), torch.ones(CHANNELS)),
         "batch_norm",
         "folded only into",
     ),
-    "move between float": (lambda y: torch.cos(torch.sin(y).flatten(1)), "flatten", "float operators only"),
+    "move between float": (lambda y: torch.i0(torch.sinc(y).flatten(1)), "flatten", "float operators only"),
 }
 
 

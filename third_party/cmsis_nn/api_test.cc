@@ -46,6 +46,8 @@ FUNCTION(arm_elementwise_add_s8, Status(In, In, int32_t, int32_t, int32_t, int32
                                         int32_t, int32_t, int32_t, int32_t, int32_t));
 FUNCTION(arm_elementwise_mul_s8,
          Status(In, In, int32_t, int32_t, Out, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t));
+FUNCTION(arm_minimum_s8, Status(Context, In, Dims, In, Dims, Out, Dims));
+FUNCTION(arm_maximum_s8, Status(Context, In, Dims, In, Dims, Out, Dims));
 FUNCTION(arm_pad_s8, Status(In, Out, int8_t, Dims, Dims, Dims));
 FUNCTION(arm_transpose_s8, Status(In, Out, Dims, Dims, const cmsis_nn_transpose_params*));
 FUNCTION(arm_softmax_s8, void(In, int32_t, int32_t, int32_t, int32_t, int32_t, Out));

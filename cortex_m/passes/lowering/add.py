@@ -1,4 +1,6 @@
-"""aten.add of two int8 tensors of one shape: quantized_add."""
+"""aten.add and aten.sub of two int8 tensors: quantized_add."""
+
+import math
 
 import torch
 from torch.fx import Node
@@ -7,17 +9,19 @@ from cortex_m.ops.reference.elementwise import ADD_LEFT_SHIFT
 from cortex_m.ops.reference.fixed_point import INT32_MAX, quantize_multiplier
 from cortex_m.passes.lowering.context import Lowering
 from cortex_m.passes.lowering.registry import Refusal, lowers
+from cortex_m.passes.qparams import torch_op
 
 
-@lowers(torch.ops.aten.add.Tensor)
+@lowers(torch.ops.aten.add.Tensor, torch.ops.aten.sub.Tensor)
 def lower_add(lowering: Lowering, node: Node) -> None:
     left, left_params = lowering.quantized_input(node, 0)
     right, right_params = lowering.quantized_input(node, 1)
-    shapes = [tuple(operand.meta["val"].shape) for operand in (left, right)]
-    if shapes[0] != shapes[1]:
-        raise Refusal(f"broadcasting {shapes[0]} and {shapes[1]} has no lowering")
     result = lowering.quantized_output(node)
     alpha = float(node.kwargs.get("alpha", 1))
+    if not math.isfinite(alpha):
+        raise Refusal(f"alpha is {alpha}")
+    if torch_op(node) == torch.ops.aten.sub.Tensor:
+        alpha = -alpha
     left_scale, right_scale = left_params.scale, right_params.scale * alpha
     common = 2 * max(left_scale, abs(right_scale))
     try:

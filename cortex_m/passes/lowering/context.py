@@ -50,18 +50,20 @@ class Lowering:
 
     # Reading
 
-    def quantized_input(self, node: Node, index: int) -> tuple[Node, QParams]:
-        """The int8 tensor behind argument `index`, and its parameters."""
+    def quantized_input(
+        self, node: Node, index: int, dtypes: tuple[torch.dtype, ...] = (torch.int8,)
+    ) -> tuple[Node, QParams]:
+        """The quantized tensor behind argument `index`, and its parameters."""
         source = node.args[index]
         params = dequantize_params(source)
         if params is None:
             raise Refusal(f"its input {index} is not quantized")
-        if not params.is_int8:
+        if not params.is_int8 and params.dtype not in dtypes:
             raise Refusal(f"its input {index} is quantized to {params.dtype}, not int8")
         return source.args[0], params
 
-    def quantized_output(self, node: Node) -> Result:
-        """The int8 tensor that `node`, with the clamps after it, is rounded to."""
+    def quantized_output(self, node: Node, dtypes: tuple[torch.dtype, ...] = (torch.int8,)) -> Result:
+        """The quantized tensor that `node`, with the clamps after it, is rounded to."""
         low, high = -math.inf, math.inf
         value = node
         while True:
@@ -74,7 +76,7 @@ class Lowering:
                 raise Refusal("its output is not quantized, or not with one set of parameters for all readers")
             low, high = (min(max(bound, bounds[0]), bounds[1]) for bound in (low, high))
             value = users[0]
-        if not params[0].is_int8:
+        if not params[0].is_int8 and params[0].dtype not in dtypes:
             raise Refusal(f"its output is quantized to {params[0].dtype}, not int8")
         return Result(params[0], tuple(users), low, high)
 

@@ -17,6 +17,7 @@ from torch._ops import OpOverload
 from torch.fx import Node
 
 from cortex_m.quantizer.patterns import elementwise, matrices, movement, windows
+from cortex_m.quantizer.patterns.elementwise import TABLE, judge_table
 from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, clamp_bounds, common, tail
 
 __all__ = [
@@ -24,11 +25,13 @@ __all__ = [
     "BY_HEAD",
     "CLAMPS",
     "PATTERNS",
+    "TABLE",
     "TRAINING_PATTERNS",
     "Output",
     "Pattern",
     "clamp_bounds",
     "common",
+    "judge_table",
     "pattern_table",
     "reason_without_pattern",
     "tail",

@@ -2,37 +2,91 @@
 
 from __future__ import annotations
 
-import torch
+import math
+from dataclasses import replace
 
+import torch
+from torch.fx import Node
+
+from cortex_m.ops.pointwise import FUNCTIONS
 from cortex_m.quantizer.match import Match, fake
-from cortex_m.quantizer.patterns.pattern import CLAMPS, Pattern, tail
+from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, always, common, tail
+from cortex_m.quantizer.tables import variables
 
 aten = torch.ops.aten
 
 
-def _add(match: Match) -> str | None:
-    # `alpha` is keyword-only, so graph preparation cannot make it positional.
-    if (alpha := match.head.kwargs.get("alpha", 1)) != 1:
-        return f"alpha is {alpha}; only 1 is supported"
-    shapes = [list(fake(node).shape) for node in match.activations() if fake(node) is not None]
-    if any(shape != list(fake(match.head).shape) for shape in shapes):
-        return f"its operands have the shapes {shapes[0]} and {shapes[-1]}; broadcasting is not supported"
+def _numbers(match: Match) -> str | None:
+    """alpha of add and sub, keyword-only, so that graph preparation cannot make it positional; a finite real number."""
+    alpha = match.head.kwargs.get("alpha", 1)
+    if isinstance(alpha, Node) or isinstance(alpha, complex) or not math.isfinite(alpha):
+        return f"alpha is {alpha}, not a finite real number"
     return None
+
+
+def _table(match: Match) -> str | None:
+    tensors = variables(match.head)
+    if len(tensors) != 1:
+        names = ", ".join(f"'{node.name}'" for node in match.head.all_input_nodes)
+        return f"it is a function of more than one tensor ({names}); a table has one"
+    (source,) = tensors
+    if fake(source).shape != fake(match.head).shape:
+        return f"it changes the shape {list(fake(source).shape)} to {list(fake(match.head).shape)}"
+    return None
+
+
+def judge_table(match: Match) -> str | None:
+    """Why the part of a graph that `match` holds does not become a table; None if it does."""
+    return common(replace(match, nodes=match.nodes[-1:]))
 
 
 def _activation(match: Match) -> str | None:
     return tail(match.head)
 
 
+TABLE = Pattern(
+    name="table",
+    heads=FUNCTIONS,
+    check=_table,
+    limits="together a function of one tensor, element by element; operands besides it are constants of one element; also "
+    "arithmetic with such a constant, and whatever chain or graph of these has one source",
+)
+
 PATTERNS = (
     Pattern(
         name="add",
-        heads=(aten.add.Tensor,),
+        heads=(aten.add.Tensor, aten.sub.Tensor),
         tails=CLAMPS,
         activations=(0, 1),
-        check=_add,
-        limits="two tensors of equal shape; alpha 1",
+        check=_numbers,
+        limits="two tensors that broadcast; alpha finite",
     ),
+    Pattern(
+        name="mul",
+        heads=(aten.mul.Tensor,),
+        tails=CLAMPS,
+        activations=(0, 1),
+        check=always,
+        limits="two tensors that broadcast",
+    ),
+    Pattern(
+        name="div",
+        heads=(aten.div.Tensor,),
+        tails=CLAMPS,
+        activations=(0, 1),
+        check=always,
+        limits="two tensors that broadcast; a division by zero gives zero",
+        dtypes=(torch.int8, torch.int16),
+    ),
+    Pattern(
+        name="extremum",
+        heads=(aten.minimum.default, aten.maximum.default),
+        activations=(0, 1),
+        output=Output.SHARED,
+        check=always,
+        limits="two tensors that broadcast",
+    ),
+    TABLE,
     Pattern(
         name="activation",
         heads=CLAMPS,

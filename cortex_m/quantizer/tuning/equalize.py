@@ -108,7 +108,8 @@ def find_groups(model: GraphModule) -> list[Group]:
                 clamps.append((node, float("inf") if high is None else float(high)))
                 continue
         elif node.target is aten.add.Tensor and len(node.args) == 2 and not node.kwargs:
-            if all(fake(source) is not None and fake(source).shape == fake(node).shape for source in sources):
+            scalable = [source for source in sources if source.op != "get_attr" and fake(source) is not None]
+            if len(scalable) == len(sources) and all(fake(source).shape == fake(node).shape for source in sources):
                 for source in sources:
                     build.join(source, node)
                 continue
