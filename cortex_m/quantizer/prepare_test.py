@@ -158,3 +158,18 @@ def test_each_layer_owns_its_constants():
     assert torch.equal(graph(x), model(x))
     graph.conv.weight.data.zero_()
     assert model.conv.weight.abs().sum() > 0
+
+
+def test_inputs_keep_their_order():
+    class Divide(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("k", torch.ones(3))
+
+        def forward(self, x, y):
+            return x / y + self.k
+
+    for module in (Divide(), torch.nn.Bilinear(3, 3, 2)):
+        prepared, _ = prepare_graph(torch.export.export(module.eval(), (torch.randn(2, 3), torch.rand(2, 3) + 1)).module())
+        x, y = torch.randn(2, 3), torch.rand(2, 3) + 1
+        assert torch.equal(prepared(x, y), module(x, y))
