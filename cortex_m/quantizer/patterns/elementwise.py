@@ -46,7 +46,7 @@ def _activation(match: Match) -> str | None:
 
 TABLE = Pattern(
     name="table",
-    heads=FUNCTIONS,
+    heads=tuple(target for target in FUNCTIONS if target is not aten.where.self),  # which chooses between tensors, too
     check=_table,
     limits="together a function of one tensor, element by element; operands besides it are constants of one element; also "
     "arithmetic with such a constant, and whatever chain or graph of these has one source",
