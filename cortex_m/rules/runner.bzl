@@ -1,28 +1,14 @@
 """cortex_m_runner: a model linked into an ELF, or into a host program, with buffers of exactly the size it needs."""
 
 load("//cortex_m/boards:board_binary.bzl", "CORE_NAME_OR_HOST", "board_binary")
-load(":exporter.bzl", "TRANSITION_ATTRS", "to_exporter")
 load(":kernel_table.bzl", "KERNEL_TABLE_ATTRS", "kernel_table_action")
 load(":model.bzl", "CortexMModelInfo")
+load(":program_info.bzl", "PROGRAM_INFO_ATTRS", "program_info")
 load(":python_action.bzl", "run_python")
-
-def _program_info(ctx, program):
-    """Declares the action that verifies the .pte and prints what is in it as JSON."""
-    info = ctx.actions.declare_file(ctx.label.name + "/program_info.json")
-    ctx.actions.run_shell(
-        command = '"$1" "$2" > "$3"',
-        arguments = [ctx.file._program_info.path, program.path, info.path],
-        tools = [ctx.file._program_info],
-        inputs = [program],
-        outputs = [info],
-        mnemonic = "CortexMProgramInfo",
-        progress_message = "Verifying " + program.short_path,
-    )
-    return info
 
 def _runner_sources_impl(ctx):
     model = ctx.attr.model[CortexMModelInfo]
-    info = _program_info(ctx, model.program)
+    info = program_info(ctx, model.program, ctx.label.name + "/program_info.json")
     config, selected, placement, embed = [
         ctx.actions.declare_file(ctx.label.name + "/" + name)
         for name in ["model_config.h", "kernels.txt", "placement.ld", "model.S"]
@@ -79,15 +65,10 @@ def _runner_sources_impl(ctx):
 _runner_sources = rule(
     implementation = _runner_sources_impl,
     doc = "Generates the sources of a runner of one model: buffers, kernel table, the embedded program, its placement.",
-    attrs = dict(dict(KERNEL_TABLE_ATTRS, **TRANSITION_ATTRS), **{
+    attrs = dict(dict(KERNEL_TABLE_ATTRS, **PROGRAM_INFO_ATTRS), **{
         "model": attr.label(mandatory = True, providers = [CortexMModelInfo]),
         "core": attr.string(doc = "Name in //platforms; empty for the host."),
         "arena": attr.string(doc = "Memory of the board for the arena; empty for the first in which it fits."),
-        "_program_info": attr.label(
-            default = "//cortex_m/runtime:program_info",
-            allow_single_file = True,
-            cfg = to_exporter,
-        ),
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
         "available": attr.label(mandatory = True, allow_single_file = True, doc = "Names of the operators it may call."),

@@ -15,7 +15,7 @@
 #include "cortex_m/boards/print.h"
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
-#include "cortex_m/runner/pool.h"
+#include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
 #include "cortex_m/runtime/program.h"
@@ -116,18 +116,16 @@ struct Profile {
 
 bool Load(uint64_t& instructions) {
   const uint64_t begin = platform_instructions();
-  const Span<const uint8_t> bytes = {cortex_m_model, static_cast<size_t>(cortex_m_model_end - cortex_m_model)};
-  Status status = Program::Load(bytes, state.program);
-  if (status.ok()) {
-    status = state.method.Init(state.program, model::kMethod, LinkedKernels(), state.storage.buffers(), model::Planned());
-  }
+  const EmbeddedModel embedded = {{cortex_m_model, static_cast<size_t>(cortex_m_model_end - cortex_m_model)},
+                                  model::kMethod,
+                                  LinkedKernels(),
+                                  model::Planned(),
+                                  model::Unplanned()};
+  Status status = Program::Load(embedded.program, state.program);
+  if (status.ok()) status = Start(embedded, state.program, state.storage.buffers(), state.method);
   instructions = platform_instructions() - begin;
-  if (!status.ok()) {
-    PrintError(status);
-    return false;
-  }
-  Pool unplanned(model::Unplanned());
-  return BindUnplanned(state.method, unplanned);
+  if (!status.ok()) PrintError(status);
+  return status.ok();
 }
 
 // Inputs are read again for each run: the planner may have put other tensors in their place.

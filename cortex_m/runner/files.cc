@@ -197,27 +197,6 @@ bool ReadFile(const char* path, Pool& pool, Span<uint8_t>& bytes) {
   return true;
 }
 
-bool BindUnplanned(Method& method, Pool& pool) {
-  const auto take = [&pool](const Value& value, Span<uint8_t>& memory) {
-    if (value.tag != Tag::kTensor || value.as_tensor.data != nullptr) return false;
-    memory = pool.Take(ByteSize(value.as_tensor));
-    return true;
-  };
-  Span<uint8_t> memory;
-  Status status;
-  for (size_t i = 0; status.ok() && i < method.input_count(); ++i) {
-    if (take(method.input(i), memory)) status = method.SetInputMemory(i, memory);
-  }
-  for (size_t i = 0; status.ok() && i < method.output_count(); ++i) {
-    if (take(method.output(i), memory)) status = method.SetOutputMemory(i, memory);
-  }
-  if (!status.ok()) {
-    PrintError(status);
-    return false;
-  }
-  return true;
-}
-
 bool ReadInputs(Method& method, const char* const* paths, size_t count) {
   if (count != method.input_count()) {
     print_text("error: the method has ");

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cortex_m/runner/pool.h"
 #include "cortex_m/runtime/method.h"
+#include "cortex_m/runtime/pool.h"
 #include "cortex_m/runtime/status.h"
 
 namespace cortex_m {
@@ -25,9 +25,6 @@ void PrintValue(const char* key, uint64_t value);
 
 // Bytes of one whole file, taken from `pool`.
 bool ReadFile(const char* path, Pool& pool, Span<uint8_t>& bytes);
-
-// Gives memory from `pool` to the input and output tensors that the exporter did not plan.
-bool BindUnplanned(Method& method, Pool& pool);
 
 // One file for each input; the length of each must be that of its tensor.
 bool ReadInputs(Method& method, const char* const* paths, size_t count);

@@ -123,9 +123,9 @@ def test_method_by_name():
 def test_header_holds_the_numbers():
     header = generate.config_header(_method(planned_bytes=[20464, 0, 96]))
     assert "constexpr MethodSizes kSizes = {2, 1, 15, 6, 0, 0};" in header
-    assert "uint8_t planned_1[20464];" in header
-    assert "planned_2[" not in header
-    assert "{planned_1, 20464}, {nullptr, 0}, {planned_3, 96}" in header
+    assert f"uint8_t arena[{20464 + 96}];" in header
+    assert "{arena + 0, 20464}, {nullptr, 0}, {arena + 20464, 96}" in header
+    assert "Unplanned() { return {nullptr, 0}; }" in header
     assert f"kArenaBytes = {20464 + 96};" in header
 
 
@@ -143,7 +143,7 @@ def test_command_line(tmp_path):
     assert status == 0
     assert names["selected"].read_text() == "aten::cat.out\ncortex_m::quantized_add.out\n"
     assert names["placement"].read_text() == 'REGION_ALIAS("ARENA", DTCM)\nREGION_ALIAS("MODEL", ITCM)\n'
-    assert "planned_1[20464]" in names["config"].read_text()
+    assert "arena[20464]" in names["config"].read_text()
 
 
 def test_command_line_for_the_host(tmp_path):

@@ -48,29 +48,44 @@ def functions() -> dict[str, str]:
     return own_functions() | {name: portable.cpp_name(name) for name in portable.operators()}
 
 
-def table(names: Iterable[str]) -> str:
-    """A source that defines LinkedKernels() (kernels.h) with the operators `names`, once each, in alphabetical order.
+def array(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The header files, and the lines of `kKernels`, an array of the operators `names`, once each, in alphabetical order.
 
-    Raises UnknownOperator.
+    There are no lines for no operators. Raises UnknownOperator.
     """
     available = functions()
     wanted = sorted(set(names))
     missing = [name for name in wanted if name not in available]
     if missing:
         raise UnknownOperator(f"there is no kernel for {', '.join(missing)}")
-    lines = ["// Made by kernel_table.py from the names of a program's operators."]
     # Only what is called is declared: a runner of int8 operators alone does not depend on the portable ones.
+    headers = ["cortex_m/ops/operators.h", "cortex_m/runtime/boxed.h", "cortex_m/runtime/kernel.h"]
     if any(name in portable.operators() for name in wanted):
-        lines.append('#include "cortex_m/portable/declarations.h"')
-    lines += ['#include "cortex_m/ops/operators.h"', '#include "cortex_m/runner/kernels.h"']
-    lines += ['#include "cortex_m/runtime/boxed.h"', "", "namespace cortex_m {", ""]
-    if wanted:
-        lines += ["static constexpr Kernel kKernels[] = {"]
-        lines += [f'    {{"{name}", Boxed<{available[name]}>}},' for name in wanted]
-        lines += ["};", "", "KernelTable LinkedKernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }"]
-    else:
-        lines += ["KernelTable LinkedKernels() { return {}; }"]
-    return "\n".join([*lines, "", "}  // namespace cortex_m", ""])
+        headers.insert(1, "cortex_m/portable/declarations.h")
+    if not wanted:
+        return headers, []
+    entries = [f'    {{"{name}", Boxed<{available[name]}>}},' for name in wanted]
+    return headers, ["constexpr Kernel kKernels[] = {", *entries, "};"]
+
+
+def table(names: Iterable[str]) -> str:
+    """A source that defines LinkedKernels() (kernels.h) with the operators `names`. Raises UnknownOperator."""
+    headers, lines = array(names)
+    kernels = "{kKernels, sizeof kKernels / sizeof kKernels[0]}" if lines else "{}"
+    return "\n".join(
+        [
+            "// Made by kernel_table.py from the names of a program's operators.",
+            *(f'#include "{header}"' for header in sorted([*headers, "cortex_m/runner/kernels.h"])),
+            "",
+            "namespace cortex_m {",
+            "",
+            *([f"static {lines[0]}", *lines[1:], ""] if lines else []),
+            f"KernelTable LinkedKernels() {{ return {kernels}; }}",
+            "",
+            "}  // namespace cortex_m",
+            "",
+        ]
+    )
 
 
 def main(argv: list[str]) -> None:

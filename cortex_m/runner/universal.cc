@@ -18,9 +18,10 @@
 #include "cortex_m/boards/print.h"
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
-#include "cortex_m/runner/pool.h"
+#include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
+#include "cortex_m/runtime/pool.h"
 #include "cortex_m/runtime/program.h"
 
 namespace cortex_m {
@@ -107,7 +108,7 @@ bool RunProgram(const Words& words, Pool& pool, Measured& measured) {
   if (!Check(method.Init(program, name, LinkedKernels(), buffers, {arenas.data, arenas.size}))) return false;
   measured.load = platform_instructions() - begin;
 
-  if (!BindUnplanned(method, pool)) return false;
+  if (!Check(BindUnplanned(method, pool))) return false;
   if (!ReadInputs(method, words.items + 1, words.count - 2)) return false;
   const uint64_t run = platform_instructions();
   const Status status = method.Execute();

@@ -82,6 +82,12 @@ std::string FullName(const fbs::Operator& op) {
   return op.name()->str() + (SizeOf(op.overload()) == 0 ? "" : "." + op.overload()->str());
 }
 
+size_t BytesOf(const fbs::Tensor& tensor) {
+  size_t bytes = ElementSize(static_cast<ScalarType>(tensor.scalar_type()));
+  for (uint32_t i = 0; i < SizeOf(tensor.sizes()); ++i) bytes *= static_cast<size_t>(tensor.sizes()->Get(i));
+  return bytes;
+}
+
 std::string EndJson(const fbs::ExecutionPlan& plan, int32_t index) {
   const fbs::EValue& value = ValueAt(plan, index);
   const fbs::Tensor* tensor = value.val_as_Tensor();
@@ -92,15 +98,13 @@ std::string EndJson(const fbs::ExecutionPlan& plan, int32_t index) {
     if (value.val_type() == fbs::KernelTypes::Double) type = "double";
     return Object({{"value", std::to_string(index)}, {"type", Quoted(type)}});
   }
-  size_t bytes = ElementSize(static_cast<ScalarType>(tensor->scalar_type()));
-  for (uint32_t i = 0; i < SizeOf(tensor->sizes()); ++i) bytes *= static_cast<size_t>(tensor->sizes()->Get(i));
   const fbs::AllocationDetails* place = tensor->allocation_info();
   return Object({{"value", std::to_string(index)},
                  {"type", Quoted("tensor")},
                  {"dtype", Quoted(NameOf(tensor->scalar_type()))},
                  {"sizes", Numbers(tensor->sizes())},
                  {"dim_order", Numbers(tensor->dim_order())},
-                 {"nbytes", std::to_string(bytes)},
+                 {"nbytes", std::to_string(BytesOf(*tensor))},
                  {"memory_id", std::to_string(place == nullptr ? 0 : place->memory_id())},
                  {"offset", std::to_string(place == nullptr ? 0 : place->memory_offset_low())}});
 }
@@ -147,6 +151,16 @@ std::string InstructionJson(const fbs::ExecutionPlan& plan, uint32_t index) {
   return Object(members);
 }
 
+// Planned memory whose content lasts from one run to the next: tensors that the program initialises and changes.
+size_t StateBytes(const fbs::ExecutionPlan& plan) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < SizeOf(plan.values()); ++i) {
+    const fbs::Tensor* tensor = plan.values()->Get(i)->val_as_Tensor();
+    if (tensor != nullptr && tensor->data_buffer_idx() != 0 && tensor->allocation_info() != nullptr) bytes += BytesOf(*tensor);
+  }
+  return bytes;
+}
+
 std::string SizesJson(const Program& program, const char* name) {
   MethodSizes sizes;
   if (!Measure(program, name, sizes).ok()) return "null";  // cannot be: the name comes from the program
@@ -179,6 +193,7 @@ std::string MethodJson(const Program& program, const fbs::ExecutionPlan& plan) {
   return Object({{"name", Quoted(plan.name()->str())},
                  {"sizes", SizesJson(program, name)},
                  {"planned_bytes", Joined(planned, '[', ']')},
+                 {"state_bytes", std::to_string(StateBytes(plan))},
                  {"operators", Joined({operators.begin(), operators.end()}, '[', ']')},
                  {"instructions", Joined(instructions, '[', ']')},
                  {"inputs", EndsJson(plan, plan.inputs())},

@@ -6,6 +6,7 @@
 //      "name": "forward",
 //      "sizes": {"operators": 8, "slots": 0, "arguments": 14, "integers": 6, "tensors": 0, "tensor_pointers": 0},
 //      "planned_bytes": [5488],                                      // memory ids 1, 2, ...
+//      "state_bytes": 0,                                             // of these, what lasts from one run to the next
 //      "operators": ["cortex_m::quantize_per_tensor.out", ...],      // those that instructions call, each once
 //      "instructions": [{"index": 0, "kind": "kernel", "operator": "...", "source": "model.py:12"}, ...],
 //      "inputs":  [{"value": 30, "type": "tensor", "dtype": "float", "sizes": [1, 3, 8, 8], "dim_order": [0, 1, 2, 3],

@@ -40,7 +40,7 @@ TEST(ProgramJson, TellsWhatARunnerNeeds) {
   ExpectHas(json,
             "\"sizes\": {\"operators\": 2, \"slots\": 0, \"arguments\": 3, \"integers\": 0, \"tensors\": 0, "
             "\"tensor_pointers\": 0}");
-  ExpectHas(json, "\"planned_bytes\": [256]");
+  ExpectHas(json, "\"planned_bytes\": [256], \"state_bytes\": 0");
   ExpectHas(json, "\"operators\": [\"test::add.out\"]");  // the one that nothing calls is not asked for
   ExpectHas(json,
             "\"instructions\": [{\"index\": 0, \"kind\": \"kernel\", \"operator\": \"test::add.out\", "
@@ -59,6 +59,7 @@ TEST(ProgramJson, TellsNumbersAndControlFlow) {
   ExpectHas(json, "\"slots\": 3");
   const std::string every = Json(EveryKindSample().maker.File());
   ExpectHas(every, "{\"value\": 6, \"type\": \"bool\"}");
+  ExpectHas(every, "\"state_bytes\": 4");
   ExpectHas(every, "\"dtype\": \"int8\", \"sizes\": [2, 2], \"dim_order\": [0, 1], \"nbytes\": 4, \"memory_id\": 0");
   // Two lists of two ints in one call; two and four tensors in another.
   ExpectHas(every, "\"arguments\": 16, \"integers\": 4, \"tensors\": 6, \"tensor_pointers\": 4");

@@ -14,7 +14,7 @@ def model_test(name, module, entry = "model", deps = [], cores = ["cortex_m55", 
       cores: where it runs, beside this machine.
       **kwargs: other attributes of the test.
     """
-    cortex_m_model(name = name, module = module, entry = entry, deps = deps)
+    cortex_m_model(name = name, module = module, entry = entry, deps = deps, visibility = ["//examples/firmware:__pkg__"])
     recorded_model_test(name = name, model = name, cores = cores, **kwargs)
 
 def recorded_model_test(name, model, cores, runner = None, **kwargs):
@@ -27,7 +27,12 @@ def recorded_model_test(name, model, cores, runner = None, **kwargs):
         cortex_m_elf(name = "%s_%s" % (name, core), binary = runner, core = core, tags = ["manual"])
         elves.append("%s_%s" % (name, core))
     for group in ["report", "vectors"]:
-        native.filegroup(name = "%s_%s" % (name, group), srcs = [model], output_group = group)
+        native.filegroup(
+            name = "%s_%s" % (name, group),
+            srcs = [model],
+            output_group = group,
+            visibility = ["//examples/firmware:__pkg__"],
+        )
     pytest_test(
         name = name + "_test",
         srcs = ["model_test.py"],

@@ -3,8 +3,8 @@
 //   Pool pool(memory);
 //   Span<uint8_t> program = pool.Take(length);   // {nullptr, 0} if it does not fit
 //   pool.Rewind(mark);                           // gives back all that was taken since pool.mark()
-#ifndef CORTEX_M_RUNNER_POOL_H_
-#define CORTEX_M_RUNNER_POOL_H_
+#ifndef CORTEX_M_RUNTIME_POOL_H_
+#define CORTEX_M_RUNTIME_POOL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -40,4 +40,4 @@ class Pool {
 
 }  // namespace cortex_m
 
-#endif  // CORTEX_M_RUNNER_POOL_H_
+#endif  // CORTEX_M_RUNTIME_POOL_H_
