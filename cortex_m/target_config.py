@@ -41,7 +41,7 @@ class Backend(enum.IntEnum):
 
 
 @lru_cache(maxsize=1)
-def _cores() -> dict[str, dict[str, Any]]:
+def core_table() -> dict[str, dict[str, Any]]:
     """The table `CORES` of cores.bzl, keyed by platform name."""
     path = Path(__file__).absolute().parent / "cores.bzl"
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -51,7 +51,7 @@ def _cores() -> dict[str, dict[str, Any]]:
 
 
 def _core(cpu: CortexM) -> dict[str, Any]:
-    for entry in _cores().values():
+    for entry in core_table().values():
         if entry["enum"] == cpu.name:
             return entry
     raise ValueError(f"cores.bzl has no entry for {cpu.name}")
@@ -91,9 +91,9 @@ class CortexMTargetConfig:
     @classmethod
     def from_platform(cls, platform: str) -> "CortexMTargetConfig":
         """The core of a platform of //platforms, "cortex_m55". Raises ValueError if there is none."""
-        if platform not in _cores():
-            raise ValueError(f"unknown platform {platform!r}; known platforms: {', '.join(_cores())}")
-        return cls(CortexM[_cores()[platform]["enum"]])
+        if platform not in core_table():
+            raise ValueError(f"unknown platform {platform!r}; known platforms: {', '.join(core_table())}")
+        return cls(CortexM[core_table()[platform]["enum"]])
 
     @property
     def backend(self) -> Backend:
@@ -128,8 +128,8 @@ class CortexMTargetConfig:
         """The configuration of a name like "cortex-m55", or of "any"; ValueError lists the known names."""
         if target == "any":
             return cls.any()
-        for entry in _cores().values():
+        for entry in core_table().values():
             if entry["target"] == target:
                 return cls(CortexM[entry["enum"]])
-        known = ", ".join(entry["target"] for entry in _cores().values())
+        known = ", ".join(entry["target"] for entry in core_table().values())
         raise ValueError(f"unknown target {target!r}; known targets: {known}, and any")

@@ -206,3 +206,7 @@ def test_universal_refuses_a_bad_line(core, folder, line):
 def test_universal_without_its_list(core, folder):
     assert _run("universal", core, folder) == (1, "error: usage: runner --batch LIST\n")
     assert _run("universal", core, folder, "--batch", "no.txt") == (1, "error: there is no file no.txt\n")
+    for text in ("", "add.pte x.bin y.bin out"):
+        (folder / "list.txt").write_text(text)
+        message = "error: the list does not end with a line break: list.txt\n"
+        assert _run("universal", core, folder, "--batch", "list.txt") == (1, message)

@@ -148,13 +148,11 @@ bool RunBatch(const char* path) {
   Pool pool({memory.start, memory.size});
   Span<uint8_t> list;
   if (!ReadFile(path, pool, list)) return false;
-  const Span<uint8_t> terminator = pool.Take(1);
-  if (terminator.data == nullptr) {
-    PrintError("the board's memory is too small for the list", path);
+  if (list.size == 0 || list[list.size - 1] != '\n') {
+    PrintError("the list does not end with a line break:", path);
     return false;
   }
-  // The pool rounds up, so the byte behind the list is either its own or the terminator.
-  list.data[list.size] = 0;
+  list[list.size - 1] = '\0';
   char* line = reinterpret_cast<char*>(list.data);
   const size_t mark = pool.mark();
   for (int64_t index = 0; *line != '\0'; ++index) {

@@ -5,52 +5,25 @@
     first.outputs[0]            # a tensor, in the program's memory order
     second.error                # None, or the device's sentence
 
-`core` is the name of a platform in //platforms, or "host". The program that runs them is //cortex_m/runner:universal or, where
-that is not built, universal_int8, which has the kernels of int8 programs alone. It is looked for
-in $CORTEX_M_RUNNERS (a folder) or, if that is not set, in cortex_m/runner of the runfiles (list it in the `data` of
-a pytest_test) and in bazel-bin.
+Cores and where their runners are looked for: see batch.py, which does the same with bytes.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import signal
-import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Union
 
-from cortex_m import simulator
-from cortex_m.boards import boards
-from cortex_m.host.signature import Spec, read_signature
-
-_RESULT = re.compile(r"^result \d+: (ok, .*|error: .*)$", re.MULTILINE)
-_MEASURED = re.compile(r"ok, load (\d+), inference (\d+), arena (\d+), state (\d+)")
-# How a simulated program can end because of one line of the list; the others go on in another start.
-_FATAL = ("fault", "stack overflow", "unexpected interrupt", "abort", "lockup")
+from cortex_m.host.signature import Signature, read_signature
+from cortex_m.test.batch import BatchRunner, Job, RawResult
 
 
 @dataclass(frozen=True)
-class Result:
-    """What became of one program.
-
-    outputs: its outputs, tensors or numbers; empty if it was refused.
-    error: why it was refused or how it crashed, else None.
-    load, inference: executed instructions; 0 on the host, which counts none.
-    arena, state: bytes of planned memory and of the runtime's own tables.
-    crashed: whether it ended the runner (a fault, a signal) instead of being refused.
-    """
+class Result(RawResult):
+    """A RawResult whose outputs are tensors and numbers."""
 
     outputs: tuple[Any, ...] = ()
-    error: Optional[str] = None
-    load: int = 0
-    inference: int = 0
-    arena: int = 0
-    state: int = 0
-    crashed: bool = False
 
 
 class Device:
@@ -62,107 +35,28 @@ class Device:
 
     def __init__(self, core: str, runner: Union[str, os.PathLike, None] = None, simulator: str = "qemu") -> None:
         self.core = core
-        self.board = "host" if core == "host" else boards.for_core(core)
-        self.runner = Path(runner).absolute() if runner is not None else _find_runner(core)
-        self._simulator = simulator
+        self._batch = BatchRunner(core, runner, simulator)
 
     def run(self, cases: Iterable[tuple[bytes, Sequence[Any]]], timeout: float = 300.0) -> list[Result]:
         """One Result for each (program, inputs), in order. Inputs are tensors of any strides, or numbers.
 
         A program that crashes the runner has the crash as its error, and the following ones run in another start.
         timeout: seconds of a start. Raises SignatureError for inputs that are not the program's and SimulatorError if
-        a start takes too long or the simulator itself fails.
+        a start takes longer or the simulator itself fails.
         """
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            lines, outputs = self._write(list(cases), folder)
-            results: list[Result] = []
-            while len(results) < len(lines):
-                first = len(results)
-                (folder / "list.txt").write_text("".join(lines[first:]))
-                stdout, crash = self._start(folder, timeout)
-                for text in _RESULT.findall(stdout):
-                    results.append(_result(text, outputs[len(results)], folder, len(results)))
-                if len(results) == len(lines) and crash is None:
-                    break
-                if len(results) >= len(lines) or crash is None:
-                    raise simulator.SimulatorError(
-                        "status", crash or f"{self.runner.name} did not run every program: {stdout[-200:]}", None, stdout
-                    )
-                results.append(Result(error=crash, crashed=True))
-        return results
-
-    def _write(self, cases: list, folder: Path) -> tuple[list[str], list[tuple[Spec, ...]]]:
-        """The lines of the list, and the outputs of each program. Equal files are written once."""
-        written: dict[bytes, str] = {}
-        signatures: dict[bytes, Any] = {}
-
-        def place(data: bytes, suffix: str) -> str:
-            if data not in written:
-                written[data] = f"{len(written)}.{suffix}"
-                (folder / written[data]).write_bytes(data)
-            return written[data]
-
-        lines, outputs = [], []
+        signatures: dict[bytes, Signature] = {}
+        jobs, outputs = [], []
         for number, (program, inputs) in enumerate(cases):
             if program not in signatures:
                 signatures[program] = read_signature(program)
             signature = signatures[program]
             if len(inputs) != len(signature.inputs):
                 raise ValueError(f"program {number} takes {len(signature.inputs)} inputs, not {len(inputs)}")
-            files = [place(spec.to_bytes(value), "bin") for spec, value in zip(signature.inputs, inputs)]
-            lines.append(" ".join([place(program, "pte"), *files, f"out{number}"]) + "\n")
+            data = [spec.to_bytes(value) for spec, value in zip(signature.inputs, inputs)]
+            jobs.append(Job(program, data, len(signature.outputs)))
             outputs.append(signature.outputs)
-        return lines, outputs
-
-    def _start(self, folder: Path, timeout: float) -> tuple[str, Optional[str]]:
-        """Console of one start, and the sentence of the crash that ended it early, or None."""
-        arguments = ["--batch", "list.txt"]
-        if self.board != "host":
-            try:
-                return self._simulate(folder, arguments, timeout), None
-            except simulator.SimulatorError as error:
-                if error.kind not in _FATAL:
-                    raise
-                return error.stdout, str(error)
-        command = [str(self.runner), *arguments]
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False)
-        except subprocess.TimeoutExpired as error:
-            message = f"{self.runner.name} did not end within {timeout:g} s and was stopped"
-            raise simulator.SimulatorError("timeout", message, None, str(error.stdout)) from None
-        if done.returncode < 0:
-            return done.stdout, f"{self.runner.name} was killed by {signal.Signals(-done.returncode).name}"
-        if done.returncode > 0 and done.stderr:  # a sanitizer speaks there, the runner does not
-            return done.stdout, f"{self.runner.name}: {done.stderr.strip()}"
-        return done.stdout, None
-
-    def _simulate(self, folder: Path, arguments: list[str], timeout: float) -> str:
-        return simulator.run(
-            self.board, self.runner, arguments, cwd=folder, timeout=timeout, simulator=self._simulator
-        ).stdout
-
-
-def _result(text: str, specs: tuple[Spec, ...], folder: Path, number: int) -> Result:
-    measured = _MEASURED.fullmatch(text)
-    if measured is None:
-        return Result(error=text.removeprefix("error: "))
-    files = [folder / f"out{number}-{i}.bin" for i in range(len(specs))]
-    outputs = tuple(spec.from_bytes(path.read_bytes()) for spec, path in zip(specs, files))
-    load, inference, arena, state = map(int, measured.groups())
-    return Result(outputs, None, load, inference, arena, state)
-
-
-def _find_runner(core: str) -> Path:
-    names = [name if core == "host" else f"{name}_{core}.elf" for name in ("universal", "universal_int8")]
-    named = os.environ.get("CORTEX_M_RUNNERS")
-    package = Path(__file__).absolute().parent.parent
-    folders = [Path(named)] if named else [package / "runner", package.parent / "bazel-bin" / "cortex_m" / "runner"]
-    for name in names:
-        for folder in folders:
-            if (folder / name).is_file():
-                return (folder / name).absolute()
-    raise FileNotFoundError(
-        f"there is no {' or '.join(names)} in {', '.join(map(str, folders))}: build it with "
-        f"`bazel build //cortex_m/runner:{names[0].removesuffix('.elf')}`, or name its folder in CORTEX_M_RUNNERS"
-    )
+        results = []
+        for raw, specs in zip(self._batch.run(jobs, timeout), outputs):
+            tensors = tuple(spec.from_bytes(data) for spec, data in zip(specs, raw.outputs))
+            results.append(Result(**{**vars(raw), "outputs": tensors}))
+        return results

@@ -5,7 +5,9 @@ import torch
 from executorch.exir import to_edge
 from torch.export import export
 
+from cortex_m.seal import seal
 from cortex_m.simulator import SimulatorError
+from cortex_m.target_config import CortexMTargetConfig
 from cortex_m.test.device import Device
 
 CORES = ["host", "cortex_m55", "cortex_m4"]
@@ -25,8 +27,9 @@ def program():
 @pytest.mark.parametrize("core", CORES)
 def test_many_programs_in_one_start(core, program):
     x, y = torch.randn(2, 1, 2, 3, 4).unbind()
-    wrong_seal = program + b"cm-seal1" + bytes(4)
-    results = Device(core).run([(program, (x,)), (wrong_seal, (x,)), (program, (y,))])
+    wrong_seal = bytearray(seal(program, CortexMTargetConfig.any()))
+    wrong_seal[-1] ^= 1
+    results = Device(core).run([(program, (x,)), (bytes(wrong_seal), (x,)), (program, (y,))])
     for result, value in zip(results[::2], (x, y), strict=True):
         assert result.error is None and not result.crashed
         for got, want in zip(result.outputs, (value + value, value.relu()), strict=True):

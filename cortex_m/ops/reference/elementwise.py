@@ -66,7 +66,7 @@ def maximum(self, other):
 @reference("quantized_activation")
 def quantized_activation(input, lut):
     """lut[input + 128]: int8 of any shape through a table of 256 int8."""
-    return torch.empty_like(input).copy_(lut[input.to(torch.int64) + 128])
+    return torch.empty_like(input).copy_(lut.reshape(256)[input.to(torch.int64) + 128])
 
 
 @fake("quantized_activation")

@@ -1,4 +1,7 @@
-// Two float operators, so that the runners can be tested without the operators of the product.
+// Operators for tests: the runners are tested without those of the product, and what finds a defect in a kernel is tested with
+// kernels that have it.
+#include <cstring>
+
 #include "cortex_m/runner/kernels.h"
 
 #include "cortex_m/runtime/boxed.h"
@@ -25,10 +28,26 @@ Status SubOut(KernelContext& context, const Tensor&, const Tensor&, Scalar, Tens
 // Runs an undefined instruction: what a defect in a kernel looks like.
 Status MulOut(KernelContext&, const Tensor&, const Tensor&, Tensor&) { __builtin_trap(); }
 
+// out[i] = input[i], and one byte at `offset` from the begin of out, wherever that is: a kernel with a wrong bound.
+Status PokeOut(KernelContext&, const Tensor& input, int64_t offset, int64_t value, Tensor& out) {
+  std::memcpy(out.data, input.data, ByteSize(out));
+  out.mutable_as<uint8_t>()[offset] = static_cast<uint8_t>(value);
+  return Status();
+}
+
+// out[i] = input[i + offset]: a kernel that reads beyond an end.
+Status PeekOut(KernelContext&, const Tensor& input, int64_t offset, Tensor& out) {
+  const size_t size = ByteSize(out);
+  for (size_t i = 0; i < size; ++i) out.mutable_as<uint8_t>()[i] = input.as<uint8_t>()[static_cast<int64_t>(i) + offset];
+  return Status();
+}
+
 constexpr Kernel kKernels[] = {
     {"aten::add.out", Boxed<AddOut>},
     {"aten::sub.out", Boxed<SubOut>},
     {"aten::mul.out", Boxed<MulOut>},
+    {"test::poke.out", Boxed<PokeOut>},
+    {"test::peek.out", Boxed<PeekOut>},
 };
 
 }  // namespace

@@ -1,0 +1,52 @@
+"""Writes all cases and refusals to an archive.
+
+    write_archive.py CASES.zip
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cortex_m.target_config import Backend
+from cortex_m.test.suite.archive import ArchiveWriter
+from cortex_m.test.suite.case import Case, Scratch, reference
+from cortex_m.test.suite.program import Out, bytes_in_order, program_of
+from cortex_m.test.suite.refusals import all_refusals, out_of
+from cortex_m.test.suite.registry import all_cases
+
+
+def _programs(writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backend, ...], apart: bool) -> dict[str, int]:
+    """One program for each instruction set whose scratch has another size; with `apart`, the host's sanitized one."""
+    numbers: dict[str, int] = {}
+    by_sizes: dict[tuple[int, ...], int] = {}
+    for backend in backends:
+        sizes = tuple(value.size(backend) for value in case.arguments if isinstance(value, Scratch))
+        if sizes not in by_sizes:
+            made = program_of(case, backend, out)
+            regions = [(region.name, region.begin, region.end) for region in made.regions]
+            by_sizes[sizes] = writer.add_program(made.program, made.inputs, regions)
+        numbers[backend.name] = by_sizes[sizes]
+    if apart:
+        made = program_of(case, Backend.SCALAR, out, apart=True)
+        numbers["apart"] = writer.add_program(made.program, made.inputs, [])
+    return numbers
+
+
+def main(argv: list[str]) -> None:
+    writer = ArchiveWriter()
+    for case in all_cases():
+        result = reference(case)
+        out = out_of(result, case.orders.get("out"))
+        programs = _programs(writer, case, out, tuple(Backend), apart=True)
+        writer.add_case(case.op, case.name, case.kind, bytes_in_order(result, out.order), programs)
+    for refusal in all_refusals():
+        case = refusal.case
+        apart = Backend.SCALAR in refusal.backends
+        programs = _programs(writer, case, refusal.out, refusal.backends, apart)
+        writer.add_case(case.op, case.name, "refusal", refusal.expected, programs)
+    writer.write(Path(argv[1]))
+
+
+if __name__ == "__main__":
+    main(sys.argv)
