@@ -128,7 +128,7 @@ void PrintMeasured(const Measured& measured) {
   print_text("\n");
 }
 
-// Cuts the line that begins at `text` into words, in place; returns the begin of the next line.
+// Cuts the line that begins at `text` into words, in place; returns what follows its end, a line break or a zero.
 char* SplitLine(char* text, Words& words, bool& fits) {
   while (*text != '\n' && *text != '\0') {
     if (*text == ' ') {
@@ -139,8 +139,8 @@ char* SplitLine(char* text, Words& words, bool& fits) {
     if (fits) words.items[words.count++] = text;
     while (*text != ' ' && *text != '\n' && *text != '\0') ++text;
   }
-  if (*text == '\n') *text++ = '\0';
-  return text;
+  *text = '\0';
+  return text + 1;
 }
 
 bool RunBatch(const char* path) {
@@ -152,10 +152,10 @@ bool RunBatch(const char* path) {
     PrintError("the list does not end with a line break:", path);
     return false;
   }
-  list[list.size - 1] = '\0';
   char* line = reinterpret_cast<char*>(list.data);
+  char* const end = line + list.size;
   const size_t mark = pool.mark();
-  for (int64_t index = 0; *line != '\0'; ++index) {
+  for (int64_t index = 0; line != end; ++index) {
     Words words;
     bool fits = true;
     line = SplitLine(line, words, fits);
