@@ -75,12 +75,6 @@ def test_the_sanitized_host_finds_each_access_outside_of_a_tensor():
         assert sentence.startswith("crashed: ") and "AddressSanitizer" in sentence
 
 
-def test_the_sanitized_host_finds_undefined_arithmetic():
-    """test::poke computes the address with a pointer overflow where the offset is absurd."""
-    (sentence,) = _differences(_sanitized(), [_job("poke", [2**63 - 1, 77], apart=True)])
-    assert sentence.startswith("crashed: ") and "runtime error" in sentence
-
-
 def test_the_sanitized_host_runs_what_is_right():
     jobs = [_job("peek", [0], apart=True), _job("poke", [5, _CONTENT[5]], apart=True)]
     assert _differences(_sanitized(), jobs) == [None, None]
