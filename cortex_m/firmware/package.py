@@ -8,7 +8,7 @@ The manifest says (cortex_m/rules/package.bzl writes it):
              arena_section, state_section}]; info: the file that program_info printed
   sources    [{path, name, copts, minimum_size}]: all files there are; `name` is the place in the package, under src
   include_folders  where #include looks, under src
-  cores      {"cortex-m4": [compiler flags]}
+  cores      [{name, flags}]: "cortex-m4" and what the compiler is given for it
   license    path
 The same inputs give the same bytes.
 """
@@ -147,7 +147,7 @@ def contents(manifest: dict[str, Any]) -> tuple[dict[str, Path], dict[str, str]]
     files |= {f"src/{entry['name']}": Path(entry["path"]) for entry in chosen}
     files["LICENSE"] = Path(manifest["license"])
     texts["CMakeLists.txt"] = cmake_lists(manifest, files, chosen)
-    texts["arm-none-eabi.cmake"] = toolchain_file(manifest["cores"])
+    texts["arm-none-eabi.cmake"] = toolchain_file({core["name"]: core["flags"] for core in manifest["cores"]})
     texts["README.md"] = readme(manifest)
     return {name: path for name, path in files.items() if name not in texts}, texts
 

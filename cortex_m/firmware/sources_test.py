@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_m.firmware import sources
+from cortex_m.firmware import package, sources
 from cortex_m.runner.generate import Refused
 
 
@@ -156,3 +156,11 @@ def test_an_operator_without_a_kernel_is_one_sentence(tmp_path):
 def test_state_refuses_a_shared_arena(tmp_path):
     done = _run(tmp_path, "--arena=both", "--shared_with=//a:net", method=_method(state_bytes=8))
     assert done.returncode == 1 and done.stderr.startswith("error: //a:net: it keeps 8 bytes of state")
+
+
+def test_a_package_refuses_two_libraries_of_one_name():
+    one, other = ({"c_name": "net", "label": label} for label in ("//a:net", "//b:net"))
+    package.check_names([one, one])
+    with pytest.raises(Refused) as caught:
+        package.check_names([one, other])
+    assert str(caught.value) == "//a:net and //b:net are both called net: give one another c_name"

@@ -1,4 +1,4 @@
-"""`device_binary`: an ELF for a named core, as a file that host targets use as data."""
+"""`device_binary`: an ELF for a named core, as a file that host targets use as data; `small_device_binary`: the same in -Os."""
 
 def _to_core_impl(_settings, attr):
     return {"//command_line_option:platforms": "//platforms:" + attr.core}
@@ -16,12 +16,26 @@ def _device_binary_impl(ctx):
     ctx.actions.symlink(output = output, target_file = elf)
     return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output]))]
 
-device_binary = rule(
-    implementation = _device_binary_impl,
-    attrs = {
+def _to_small_impl(settings, attr):
+    return {
+        "//command_line_option:platforms": "//platforms:" + attr.core,
+        "//command_line_option:features": settings["//command_line_option:features"] + ["minimum_size"],
+    }
+
+_to_small = transition(
+    implementation = _to_small_impl,
+    inputs = ["//command_line_option:features"],
+    outputs = [
+        "//command_line_option:features",
+        "//command_line_option:platforms",
+    ],
+)
+
+def _attrs(to):
+    return {
         "binary": attr.label(
             mandatory = True,
-            cfg = to_core,
+            cfg = to,
             doc = "A cc_binary, most often by board_binary.",
         ),
         "core": attr.string(
@@ -31,9 +45,19 @@ device_binary = rule(
         "_allowlist_function_transition": attr.label(
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
         ),
-    },
+    }
+
+device_binary = rule(
+    implementation = _device_binary_impl,
+    attrs = _attrs(to_core),
     doc = """Builds a binary for a core, whatever platform the rest is built for. The output is NAME.elf.
 
     device_binary(name = "probe_m55", binary = ":probe", core = "cortex_m55")
     pytest_test(name = "probe_test", data = [":probe_m55"], ...)""",
+)
+
+small_device_binary = rule(
+    implementation = _device_binary_impl,
+    attrs = _attrs(_to_small),
+    doc = "The same with everything, the kernels too, compiled for size: as by --features=minimum_size.",
 )

@@ -69,6 +69,17 @@ def _library_files(library):
     files = [library.info, library.header, library.source, library.assembly, library.program]
     return files + ([library.arena.source] if library.arena else [])
 
+def _archives(libraries):
+    """What the linker gets of the libraries and of all that they depend on: object files in archives."""
+    found = {}
+    for library in libraries:
+        for linker_input in library[CcInfo].linking_context.linker_inputs.to_list():
+            for linked in linker_input.libraries:
+                archive = linked.pic_static_library or linked.static_library
+                if archive:
+                    found[archive.path] = archive
+    return found.values()
+
 def _package_impl(ctx):
     found = [library[_SourcesInfo] for library in ctx.attr.libraries]
     libraries = depset(transitive = [info.libraries for info in found]).to_list()
@@ -80,7 +91,7 @@ def _package_impl(ctx):
         if entry.file.path not in generated
     }
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
-    ctx.actions.write(manifest, struct(
+    ctx.actions.write(manifest, json.encode(struct(
         name = ctx.label.name,
         label = str(ctx.label),
         libraries = [struct(**_library_entry(library)) for library in libraries],
@@ -91,9 +102,9 @@ def _package_impl(ctx):
             minimum_size = entry.minimum_size,
         ) for place, entry in sources.items()],
         include_folders = depset(transitive = [info.include_folders for info in found]).to_list(),
-        cores = struct(**{core["target"]: core["flags"] for core in CORES.values()}),
+        cores = [struct(name = core["target"], flags = core["flags"]) for core in CORES.values()],
         license = ctx.file._license.path,
-    ).to_json())
+    )))
     run_python(
         ctx,
         main = ctx.file._package,
@@ -106,7 +117,14 @@ def _package_impl(ctx):
         mnemonic = "CortexMPackage",
         progress_message = "Packing %s" % ctx.label,
     )
-    return [DefaultInfo(files = depset([ctx.outputs.archive]), runfiles = ctx.runfiles([ctx.outputs.archive]))]
+    return [
+        DefaultInfo(files = depset([ctx.outputs.archive]), runfiles = ctx.runfiles([ctx.outputs.archive])),
+        # For the test that the sources are the right ones.
+        OutputGroupInfo(
+            archives = depset(_archives(ctx.attr.libraries)),
+            sources = depset([manifest] + [entry.file for entry in sources.values()]),
+        ),
+    ]
 
 _package = rule(
     implementation = _package_impl,

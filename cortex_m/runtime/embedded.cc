@@ -19,11 +19,4 @@ Status BindUnplanned(Method& method, Pool& pool) {
   return Status();
 }
 
-Status Start(const EmbeddedModel& model, const Program& program, const MethodBuffers& buffers, Method& method) {
-  CORTEX_M_RETURN_IF_ERROR(method.Init(program, model.method, model.kernels, buffers, model.planned));
-  if (model.unplanned.size == 0) return Status();
-  Pool pool(model.unplanned);
-  return BindUnplanned(method, pool);
-}
-
 }  // namespace cortex_m

@@ -26,7 +26,13 @@ struct EmbeddedModel {
 Status BindUnplanned(Method& method, Pool& pool);
 
 // Initialises `method` of the loaded program. Errors: those of Method::Init and BindUnplanned.
-Status Start(const EmbeddedModel& model, const Program& program, const MethodBuffers& buffers, Method& method);
+// Inline: where the compiler knows that nothing is unplanned, the linker leaves out what binds it.
+inline Status Start(const EmbeddedModel& model, const Program& program, const MethodBuffers& buffers, Method& method) {
+  CORTEX_M_RETURN_IF_ERROR(method.Init(program, model.method, model.kernels, buffers, model.planned));
+  if (model.unplanned.size == 0) return Status();
+  Pool pool(model.unplanned);
+  return BindUnplanned(method, pool);
+}
 
 }  // namespace cortex_m
 

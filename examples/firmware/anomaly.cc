@@ -1,11 +1,11 @@
-#include "examples/firmware/anomaly.h"
+#include "anomaly.h"
 
 #include <cstring>
 
 #include "anomaly_detector.h"
-#include "cortex_m/boards/print.h"
-#include "examples/firmware/anomaly_sample.h"
-#include "examples/firmware/checksum.h"
+#include "anomaly_sample.h"
+#include "checksum.h"
+#include "console.h"
 
 namespace {
 
@@ -29,11 +29,11 @@ bool anomaly_check(void) {
     std::memcpy(&feature, anomaly_sample + i * sizeof feature, sizeof feature);
     distance += (feature - reproduction[i]) * (feature - reproduction[i]);
   }
-  print_text("distance, thousandths: ");
-  print_decimal(static_cast<int64_t>(1000 * distance / Features::kSize));
-  print_text("\nreproduction: ");
-  print_hex(checksum(reproduction, Reproduction::kBytes));
-  print_text("\n");
+  console_text("distance, thousandths: ");
+  console_number(static_cast<int32_t>(1000 * distance / Features::kSize));
+  console_text("\nreproduction: ");
+  console_hex(checksum(reproduction, Reproduction::kBytes));
+  console_text("\n");
   return true;
 }
 

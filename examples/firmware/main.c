@@ -1,19 +1,19 @@
 // A firmware with two models: keywords in a stretch of sound, by the functions for C, and unusual noise, by those for C++
 // (anomaly.cc). They share working memory, so each is fed, run and read before the other.
 //
-// Start-up, linker script and console are the board's (cortex_m/boards); nothing here depends on which it is.
+// Start-up, linker script and console are the board's; nothing here depends on which it is.
 #include <string.h>
 
-#include "cortex_m/boards/print.h"
-#include "examples/firmware/anomaly.h"
-#include "examples/firmware/checksum.h"
-#include "examples/firmware/keywords_sample.h"
+#include "anomaly.h"
+#include "checksum.h"
+#include "console.h"
 #include "keywords.h"
+#include "keywords_sample.h"
 
 static int fail(const char* what) {
-  print_text("error: ");
-  print_text(what);
-  print_text("\n");
+  console_text("error: ");
+  console_text(what);
+  console_text("\n");
   return 1;
 }
 
@@ -34,11 +34,11 @@ static bool listen(void) {
     return false;
   }
   const float* scores = keywords_output_0();
-  print_text("keyword: ");
-  print_decimal(best(scores));
-  print_text("\nkeyword scores: ");
-  print_hex(checksum(scores, KEYWORDS_OUTPUT_0_BYTES));
-  print_text("\n");
+  console_text("keyword: ");
+  console_number(best(scores));
+  console_text("\nkeyword scores: ");
+  console_hex(checksum(scores, KEYWORDS_OUTPUT_0_BYTES));
+  console_text("\n");
   return true;
 }
 
