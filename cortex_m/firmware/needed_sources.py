@@ -48,7 +48,9 @@ def defined(text: str) -> set[str]:
     text = _without_anonymous_namespaces(_without_comments(text))
     names = set(_DEFINED_AS.findall(text))
     for line in text.splitlines():
-        if line[:1].isspace() or line.startswith(("#", "static", "}", "using", "namespace", "typedef", "template", "enum", "struct", "class")):
+        if line[:1].isspace() or line.startswith(
+            ("#", "static", "}", "using", "namespace", "typedef", "template", "enum", "struct", "class")
+        ):
             continue
         match = _DEFINED.search(line)
         if match:

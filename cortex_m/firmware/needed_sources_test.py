@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -95,10 +96,22 @@ def test_every_source_gets_all_that_the_linker_would_take(core):
                 symbols[here[0]] = found
     assert len(symbols) > 100
     definer = {symbol: name for name, (defined_, _) in symbols.items() for symbol in defined_}
-    for source, (_, undefined) in symbols.items():
-        direct = {definer[symbol] for symbol in undefined if symbol in definer}
-        missing = direct - needed.of([source])
+    calls = {source: {definer[symbol] for symbol in undefined if symbol in definer} for source, (_, undefined) in symbols.items()}
+    assert sum(len(callees - {caller}) for caller, callees in calls.items()) > 200
+    for source, callees in calls.items():
+        missing = callees - needed.of([source])
         assert not missing, f"{source} links {missing}"
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_nothing_prints_allocates_or_throws(core):
+    """All that the libraries want from outside: arithmetic, memory, elementary functions that are exact."""
+    archives = [_symbols(archive) for archive in (TESTING / f"archives_{core}").iterdir()]
+    found = [symbols for objects in archives for symbols in objects.values()]
+    wanted = set().union(*(undefined for _, undefined in found)) - set().union(*(own for own, _ in found))
+    allowed = r"mem(cmp|cpy|move|set)|str(len|ncmp)|(ceil|floor|fmod|nearbyint|sqrt|trunc)f?|__aeabi_(?!atexit|unwind)\w+"
+    assert wanted, "the archives are empty"
+    assert not [name for name in wanted if not re.fullmatch(allowed, name)]
 
 
 def _is_here(entry) -> bool:

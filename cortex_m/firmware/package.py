@@ -53,7 +53,9 @@ def cmake_lists(manifest: dict[str, Any], files: dict[str, Path], chosen: list[d
         if name in compiled:
             level = "${size}" if entry["minimum_size"] else "${speed}"
             options.setdefault((level, *portable_copts(entry["copts"])), []).append(name)
-    options[("${size}",)] = options.get(("${size}",), []) + [name for name in compiled if name.startswith("models/") and name[-2:] != ".S"]
+    options[("${size}",)] = options.get(("${size}",), []) + [
+        name for name in compiled if name.startswith("models/") and name[-2:] != ".S"
+    ]
     properties = [
         "set_source_files_properties(\n"
         + "".join(f"  {name}\n" for name in sorted(names))
@@ -90,7 +92,9 @@ def readme(manifest: dict[str, Any]) -> str:
         target = info["target"]["core"] if info["target"] else "any core"
         size = Path(library["program"]).stat().st_size
         arena = generate.arena_bytes(generate.method_of(info, None))
-        rows.append(f"| {library['model']} | {library['c_name']}.h | {size:,} | {arena:,} | {'any core' if target == 'any' else target} |\n")
+        rows.append(
+            f"| {library['model']} | {library['c_name']}.h | {size:,} | {arena:,} | {'any core' if target == 'any' else target} |\n"
+        )
         for what, default in {"model": ".rodata", "arena": ".bss", "state": ".bss"}.items():
             sections.add((library[f"{what}_section"] or default, what))
     first = sources.names(libraries[0]["c_name"])

@@ -120,7 +120,7 @@ def tensors(kind: str, method: dict[str, Any], report: dict[str, Any] | None) ->
     known = (report or {}).get(kind + "s", [])
     if len(known) != len(ends):  # a program of another exporter has no report
         known = [None] * len(ends)
-    return [Tensor(kind, index, end, quantization) for index, (end, quantization) in enumerate(zip(ends, known))]
+    return [Tensor(kind, index, end, quantization) for index, (end, quantization) in enumerate(zip(ends, known, strict=True))]
 
 
 def common_type(all_tensors: list[Tensor]) -> str:

@@ -99,7 +99,9 @@ def test_a_shared_arena_is_named_and_not_defined():
     source = sources.source("net", _method(), arena="both_memory")
     assert "extern uint8_t both_memory[];" in source and "{both_memory + 0, 100}, {both_memory + 112, 32}" in source
     assert "uint8_t arena[" not in source
-    assert "shared by //a:net, //a:other" in sources.header("net", "//a:net", 1, _method(), None, shared_with=["//a:net", "//a:other"])
+    assert "shared by //a:net, //a:other" in sources.header(
+        "net", "//a:net", 1, _method(), None, shared_with=["//a:net", "//a:other"]
+    )
     assert "uint8_t both_memory[300]" in sources.arena_source("both_memory", [144, 300], "")
 
 
@@ -134,7 +136,14 @@ def _run(folder: Path, *more: str, method=None) -> subprocess.CompletedProcess:
     (folder / "available.txt").write_text("cortex_m::quantized_add.out\n")
     (folder / "net.pte").write_bytes(b"program")
     outputs = [f"--{name}={folder / name}" for name in ("header", "source", "assembly")]
-    command = [sys.executable, "-m", "cortex_m.firmware.library", f"--info={folder / 'info.json'}", "--c_name=net", "--label=//a:net"]
+    command = [
+        sys.executable,
+        "-m",
+        "cortex_m.firmware.library",
+        f"--info={folder / 'info.json'}",
+        "--c_name=net",
+        "--label=//a:net",
+    ]
     command += [f"--kernels={folder / 'available.txt'}", f"--program={folder / 'net.pte'}", *outputs, *more]
     return subprocess.run(command, capture_output=True, text=True)
 

@@ -61,4 +61,4 @@ def test_memory(core):
 def test_the_smallest_image():
     sizes = elf_size.report(HERE / "small_cortex_m55.elf")
     print(f"small on cortex_m55: {json.dumps(sizes)}")
-    assert sizes["code"] < 48 << 10
+    assert sizes["code"] < 39 << 10

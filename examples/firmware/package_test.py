@@ -75,7 +75,14 @@ def test_holds_what_these_models_need_and_no_more():
         readme = archive.read(PREFIX + "README.md").decode()
     assert names == sorted(names)
     assert all(name.startswith(PREFIX) for name in names)
-    for name in ("README.md", "LICENSE", "CMakeLists.txt", "include/keywords.h", "models/keywords.pte", "src/cortex_m/ops/quantized_linear.cc"):
+    for name in (
+        "README.md",
+        "LICENSE",
+        "CMakeLists.txt",
+        "include/keywords.h",
+        "models/keywords.pte",
+        "src/cortex_m/ops/quantized_linear.cc",
+    ):
         assert PREFIX + name in names
     # Neither network pools by maximum, pads, or adds.
     assert not [name for name in names if re.search("max_pool|softmax|quantized_add|portable/cat", name)]
