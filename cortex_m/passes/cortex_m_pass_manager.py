@@ -60,8 +60,9 @@ class CortexMPassManager(ExportedProgramPassManager):
 
     pass_list: list[type] = [
         RemoveIdentitiesPass,
+        LowerTablesPass,  # first: propagation takes functions with a choice in them (prelu, threshold, where) apart
         PropagateQuantizationPass,
-        LowerTablesPass,
+        LowerTablesPass,  # again: behind a movement the quantize nodes stand only now
         LowerToCortexMPass,
         BoundaryTypesPass,
         DecomposeMatmulPass,
