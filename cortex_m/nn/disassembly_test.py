@@ -24,6 +24,7 @@ MVE = {
     "cortex_m_nn_dot_2x4_mve": [],  # chooses one of the next two
     "near": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8"],
     "far": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8"],
+    "cortex_m_nn_extremum_mve": [r"vldrbt\.8|vldrbt\.u8", r"vmax\.s8", r"vmin\.s8", r"vstrbt\.8"],
     "cortex_m_nn_fully_connected_mve": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", r"vqrdmulh\.s32", "le"],
     "cortex_m_nn_max_pool_mve": [r"vmax\.s8", r"vldrb\.u8"],
     "cortex_m_nn_mul_mve": [r"vldrb\.s16", r"vmullb\.s16", r"vqrdmulh\.s32"],
@@ -34,6 +35,7 @@ DSP = {
     "cortex_m_nn_convolve_columns_dsp": [],  # chooses one of the next two
     "multiply_full": ["smlad", "sxtb16", "smmulr"],
     "multiply_any": ["smlad", "sxtb16"],
+    "cortex_m_nn_extremum_dsp": ["ssub8", "sel"],
     "cortex_m_nn_fully_connected_thumb2": ["sxtb16", "smlad", "smmulr"],
 }
 
