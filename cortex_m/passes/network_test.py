@@ -122,19 +122,21 @@ def test_exports_are_deterministic(residual):
 
 
 class Flattened(nn.Module):
-    def __init__(self):
+    def __init__(self, order):
         super().__init__()
+        self.order = order
         self.conv = nn.Conv2d(3, 4, 3)
         self.linear = nn.Linear(4 * 4 * 6, 5)
 
     def forward(self, x):
-        return self.linear(torch.flatten(torch.relu(self.conv(x)), 1))
+        return self.linear(torch.flatten(torch.relu(self.conv(x)).permute(self.order), 1))
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 3, 2, 1), (0, 2, 3, 1), (0, 3, 1, 2)])
 @pytest.mark.parametrize("memory_format", [torch.contiguous_format, torch.channels_last])
-def test_flattening_an_image_for_a_linear_layer_copies_nothing(memory_format):
+def test_flattening_an_image_for_a_linear_layer_copies_nothing(memory_format, order):
     x = image(2, 3, 6, 8)
-    quantized = quantize(seeded(Flattened), x)
+    quantized = quantize(seeded(lambda: Flattened(order)), x)
     x = x.to(memory_format=memory_format)
     lowered = lower_exported(export(quantized, (x,)))
     assert lowered.ops == [

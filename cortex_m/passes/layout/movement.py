@@ -33,21 +33,30 @@ def transpose(forms: Forms, node: Node) -> bool:
 
 @lays_out(torch.ops.aten.view_copy.default)
 def view(forms: Forms, node: Node) -> bool:
-    """Flattening an NHWC image for linear layers alone costs no copy: the layers' weights change order instead."""
-    source, shape = node.args
-    if not is_image(source) or not forms.prefers_nhwc(source) or moves_nothing(source):
+    """Flattening an NHWC image, transposed or not, for linear layers alone costs no copy: their weights change order instead."""
+    source, perm = _untransposed(node.args[0])
+    if not is_image(source) or not forms.prefers_nhwc(source) or (perm == [0, 1, 2, 3] and moves_nothing(source)):
         return False
-    n, c, h, w = source.meta["val"].shape
+    sizes = source.meta["val"].shape
+    shape = [sizes[0], sizes[1] * sizes[2] * sizes[3]]
     linears = list(node.users)
-    if list(shape) != [n, c * h * w] or not all(_is_linear_of(user, node) for user in linears):
+    if list(node.args[1]) != shape or not all(_is_linear_of(user, node) for user in linears):
         return False
-    flat = emit_view(forms.editor, forms.nhwc[source], list(shape), node, node)
+    flat = emit_view(forms.editor, forms.nhwc[source], shape, node, node)
     for linear in linears:
         weights = forms.editor.constant_value(linear.args[1])
-        reordered = weights.reshape(-1, c, h, w).permute(0, 2, 3, 1).reshape(weights.shape)
+        by_dim = weights.reshape(-1, *(sizes[dim] for dim in perm[1:]))
+        reordered = by_dim.permute(0, *(perm.index(dim) for dim in TO_NHWC[1:])).reshape(weights.shape)
         constant = forms.editor.constant(reordered, f"{linear.args[1].name}_nhwc")
         linear.args = (flat, constant, *linear.args[2:])
     return True
+
+
+def _untransposed(node: Node) -> tuple[Node, list[int]]:
+    """What `node` is a transpose of, batch apart, and by which permutation; itself where it is none."""
+    if torch_op(node) == cortex_m.transpose.default and len(node.args[1]) == 4 and node.args[1][0] == 0:
+        return node.args[0], list(node.args[1])
+    return node, [0, 1, 2, 3]
 
 
 def _is_linear_of(node: Node, source: Node) -> bool:
