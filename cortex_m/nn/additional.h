@@ -61,6 +61,20 @@ void cortex_m_nn_lookup_s8(const int8_t *input, const int8_t *table, int8_t *out
 // The same without special instructions.
 void cortex_m_nn_lookup_scalar(const int8_t *input, const int8_t *table, int8_t *output, int32_t count);
 
+// PReLU: rows of `channels` values, each minus the zero point and requantized: by the channel's factor if negative.
+typedef struct {
+  const int8_t *input;
+  int8_t *out;
+  const int32_t *negative_multiplier, *negative_shift;  // one for each channel
+  int32_t rows, channels;
+  int32_t multiplier, shift;
+  int32_t input_offset, output_offset;
+} cortex_m_nn_prelu_args;
+
+void cortex_m_nn_prelu_s8(const cortex_m_nn_prelu_args *args);
+// The same without special instructions.
+void cortex_m_nn_prelu_scalar(const cortex_m_nn_prelu_args *args);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@ MVE = {
     "cortex_m_nn_fully_connected_mve": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", r"vqrdmulh\.s32", "le"],
     "cortex_m_nn_max_pool_mve": [r"vmax\.s8", r"vldrb\.u8"],
     "cortex_m_nn_mul_mve": [r"vldrb\.s16", r"vmullb\.s16", r"vqrdmulh\.s32"],
+    "cortex_m_nn_prelu_mve": [r"vldrbt\.s32", r"vcmp\.s32", "vpsel", r"vqrdmulh\.s32", r"vstrbt\.32"],
     "cortex_m_nn_softmax_mve": [r"vqrdmulht?\.s32", r"vshl\.i32"],
 }
 DSP = {

@@ -339,6 +339,32 @@ static void test_lookup(int32_t index) {
   end("lookup", index, count, &ctx, ARM_CMSIS_NN_SUCCESS);
 }
 
+static void test_prelu(int32_t index) {
+  const int32_t channels = between(1, one_in(2) ? 9 : 60);
+  const bool any = one_in(4);
+  for (int32_t c = 0; c < channels; ++c) {
+    multiplier[c] = one_in(5) ? 0 : one_in(2) ? random_multiplier() : -random_multiplier();
+    shift[c] = any ? between(-31, 30) : between(-4, 0);
+  }
+  cortex_m_nn_prelu_args args = {0};
+  args.input = input + between(0, 3);
+  args.out = expected;
+  args.negative_multiplier = multiplier;
+  args.negative_shift = shift;
+  args.rows = between(0, 40);
+  args.channels = channels;
+  args.multiplier = random_multiplier();
+  args.shift = any ? between(-31, 30) : between(-2, 0);
+  args.input_offset = between(-127, 128);
+  args.output_offset = between(-128, 127);
+  fill(input, args.rows * channels + 3);
+  const cmsis_nn_context ctx = begin(0);
+  cortex_m_nn_prelu_scalar(&args);
+  args.out = output;
+  cortex_m_nn_prelu_s8(&args);
+  end("prelu", index, args.rows * channels, &ctx, ARM_CMSIS_NN_SUCCESS);
+}
+
 static void test_pools(int32_t index) {
   const bool global = one_in(6);
   const cmsis_nn_dims in = {between(1, 2), between(1, global ? 30 : 9), between(1, global ? 30 : 9), between(1, 50)};
@@ -386,6 +412,7 @@ int main(void) {
     test_elementwise(i);
     test_extrema(i);
     test_lookup(i);
+    test_prelu(i);
     test_pools(i);
     test_softmax(i);
   }

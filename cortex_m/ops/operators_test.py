@@ -71,6 +71,7 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "minimum": (nchw, nchw[:, :1]),
         "maximum": (nchw[:, :1], nchw),
         "quantized_activation": (nchw, torch.arange(-128, 128, dtype=torch.int8)),
+        "quantized_prelu": (nchw, 1, 0, 0, 2**30, 1, vector, vector),
         "quantized_avg_pool2d": (nchw, *pool),
         "quantized_avg_pool2d_nhwc": (image, *pool),
         "quantized_max_pool2d": (nchw, *maximum),

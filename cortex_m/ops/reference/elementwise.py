@@ -1,4 +1,4 @@
-"""Element by element: quantized_add, quantized_mul, quantized_div, minimum, maximum, quantized_activation.
+"""Element by element: quantized_add, quantized_mul, quantized_div, minimum, maximum, quantized_activation, quantized_prelu.
 
 Operands of any shapes that broadcast. The result has the dim order of the operand that has its shape, the first one's where
 both have; where neither has, it is contiguous.
@@ -71,6 +71,30 @@ def quantized_activation(input, lut):
 
 @fake("quantized_activation")
 def quantized_activation_fake(input, lut):
+    return torch.empty_like(input)
+
+
+@reference("quantized_prelu")
+def quantized_prelu(
+    input, dim, input_zero_point, output_zero_point, multiplier, shift, negative_multipliers, negative_shifts
+):  # fmt: skip
+    """int8 of any shape; below the zero point the factor of the index along `dim` counts, elsewhere one factor for all.
+
+    Raises ValueError unless there are as many negative factors as indices.
+    """
+    counts = negative_multipliers.numel(), negative_shifts.numel()
+    if counts != (input.shape[dim],) * 2:
+        raise ValueError(f"{counts[0]} multipliers and {counts[1]} shifts for {input.shape[dim]} channels")
+    channels = [1] * input.dim()
+    channels[dim] = -1
+    value = input.to(torch.int64) - input_zero_point
+    below = requantize(value, negative_multipliers.reshape(channels), negative_shifts.reshape(channels))
+    out = torch.where(value < 0, below, requantize(value, multiplier, shift)) + output_zero_point
+    return torch.empty_like(input).copy_(out.clamp(-128, 127))
+
+
+@fake("quantized_prelu")
+def quantized_prelu_fake(input, *arguments):
     return torch.empty_like(input)
 
 

@@ -112,6 +112,42 @@ def test_activation_reads_its_table():
     assert y.flatten().tolist() == [table[q + 128] for q in range(-128, 128)]
 
 
+SLOPES = [0.25, -0.5, 0.0, 1.6, 1.0, 1e-4]
+
+
+@pytest.mark.parametrize("zeros, ratio", [((3, -7), 0.71), ((-128, 0), 0.43), ((127, 20), 0.83)])
+def test_prelu_of_all_values_of_each_channel(zeros, ratio):
+    """Within 1 LSB of float64, and exactly what plain integers give."""
+    pairs = [quantize_multiplier(slope * ratio) for slope in SLOPES]
+    multipliers, shifts = (torch.tensor(column, dtype=torch.int32) for column in zip(*pairs))
+    positive = quantize_multiplier(ratio)
+    x = ROWS.expand(256, len(SLOPES))
+    result = ops.quantized_prelu(x, 1, *zeros, *positive, multipliers, shifts)
+    differences = np.arange(-128, 128)[:, None] - zeros[0]
+    ideal = np.clip(np.round(np.where(differences > 0, 1.0, SLOPES) * differences * ratio) + zeros[1], -128, 127)
+    assert naive.saturated_share(ideal) < 0.5
+    assert np.abs(result.numpy() - ideal).max() <= 1
+    for row in range(256):
+        for channel, pair in enumerate(pairs):
+            difference = row - 128 - zeros[0]
+            value = naive.requantized(difference, *(positive if difference >= 0 else pair)) + zeros[1]
+            assert result[row, channel] == min(max(value, -128), 127)
+    image = x.reshape(4, 8, 8, 6)
+    rest = (*zeros, *positive, multipliers, shifts)
+    assert torch.equal(ops.quantized_prelu(image, -1, *rest), result.reshape(4, 8, 8, 6))
+    nchw = ops.quantized_prelu(image.permute(0, 3, 1, 2), 1, *rest)
+    assert torch.equal(nchw, result.reshape(4, 8, 8, 6).permute(0, 3, 1, 2))
+    with torch.device("meta"):
+        fake = ops.quantized_prelu(image.permute(0, 3, 1, 2).to("meta"), 1, *rest)
+    assert fake.shape == nchw.shape and fake.stride() == nchw.stride()
+
+
+def test_prelu_has_a_factor_for_each_channel():
+    one = torch.tensor([1 << 30], dtype=torch.int32)
+    with pytest.raises(ValueError, match="1 multipliers and 1 shifts for 6 channels"):
+        ops.quantized_prelu(ROWS.expand(256, 6), 1, 0, 0, 1 << 30, 1, one, one)
+
+
 @pytest.mark.parametrize("name", ["add", "mul", "div", "minimum", "maximum"])
 @pytest.mark.parametrize("shapes", [((2, 3, 4, 5), (3, 1, 1)), ((1,), (2, 3)), ((4, 1), (1, 6)), ((2, 1, 2, 1, 3), (4, 1, 2, 1))])
 def test_shapes_broadcast_by_logical_index(name, shapes):

@@ -17,6 +17,7 @@ from cortex_m.test.suite import (
     matmul,
     movement,
     pooling,
+    prelu,
     quantize,
     softmax,
     tables,
@@ -24,7 +25,7 @@ from cortex_m.test.suite import (
 )
 from cortex_m.test.suite.case import Case
 
-FAMILIES = (quantize, elementwise, tables, convolution, transposed, linear, matmul, pooling, softmax, movement)
+FAMILIES = (quantize, elementwise, tables, prelu, convolution, transposed, linear, matmul, pooling, softmax, movement)
 
 
 def drawn(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:
