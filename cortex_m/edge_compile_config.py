@@ -14,6 +14,7 @@ def cortex_m_edge_compile_config() -> EdgeCompileConfig:
         preserve_ops=[
             aten.linear.default,
             aten.matmul.default,
+            aten.prelu.default,
             aten.hardsigmoid.default,
             aten.hardsigmoid_.default,
             aten.hardswish.default,

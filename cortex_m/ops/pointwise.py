@@ -21,12 +21,12 @@ def _overloads(names: str) -> tuple[OpOverload, ...]:
 
 # int8 operators of their own take these where no operand is a constant of one element.
 CLAMPS = _overloads("relu relu6 hardtanh clamp clamp_min clamp_max")
-ARITHMETIC = _overloads("add.Tensor sub.Tensor mul.Tensor div.Tensor minimum maximum")
+BINARY = _overloads("add.Tensor sub.Tensor mul.Tensor div.Tensor minimum maximum prelu")
 
 # A table takes these, and nothing else does.
 FUNCTIONS = _overloads(
     """
-    sigmoid tanh silu gelu hardswish hardsigmoid leaky_relu elu selu celu softplus mish prelu threshold log_sigmoid
+    sigmoid tanh silu gelu hardswish hardsigmoid leaky_relu elu selu celu softplus mish threshold log_sigmoid
     hardshrink softshrink
     exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal erf erfc erfinv logit
     sin cos tan asin acos atan sinh cosh asinh acosh atanh
@@ -39,12 +39,12 @@ FUNCTIONS = _overloads(
     """
 )
 
-POINTWISE = frozenset((*CLAMPS, *ARITHMETIC, *FUNCTIONS))
+POINTWISE = frozenset((*CLAMPS, *BINARY, *FUNCTIONS))
 
 
 def needs_table(target: OpOverload, has_constant: bool) -> bool:
     """Whether no other int8 operator computes this; has_constant: an operand is a constant of one element."""
-    return target in _FUNCTIONS or (has_constant and target in ARITHMETIC)
+    return target in _FUNCTIONS or (has_constant and target in BINARY)
 
 
 _FUNCTIONS = frozenset(FUNCTIONS)

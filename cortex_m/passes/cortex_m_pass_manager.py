@@ -25,7 +25,7 @@ from torch.fx import GraphModule
 
 from cortex_m.passes.boundary_types_pass import BoundaryTypesPass
 from cortex_m.passes.convert_boundaries_pass import ConvertBoundariesPass
-from cortex_m.passes.decompose_matmul_pass import DecomposeMatmulPass
+from cortex_m.passes.decompose_float_pass import DecomposeFloatPass
 from cortex_m.passes.fold_constants_pass import FoldConstantsPass
 from cortex_m.passes.layout_pass import LayoutPass
 from cortex_m.passes.lower_tables_pass import LowerTablesPass
@@ -65,7 +65,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         LowerTablesPass,  # again: behind a movement the quantize nodes stand only now
         LowerToCortexMPass,
         BoundaryTypesPass,
-        DecomposeMatmulPass,
+        DecomposeFloatPass,
         ConvertBoundariesPass,
         FoldConstantsPass,
         LayoutPass,

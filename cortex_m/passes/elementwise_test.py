@@ -178,6 +178,68 @@ def test_squeeze_and_excitation_costs_no_copy():
     assert "quantized_mul" in lowered.ops and "quantized_activation" in lowered.ops
 
 
+# A slope for each channel
+
+SLOPES = torch.tensor([0.25, -0.5, 0.0, 1.5, 1.0, 0.01])
+TURNED = ["transpose", "quantized_prelu", "transpose"]
+SHAPES_OF_PRELU = {(7, 6): None, (2, 6, 3, 4): None, (2, 6, 9): TURNED, (2, 6, 3, 2, 2): TURNED, (3, 6, 1, 1): None}
+
+
+@pytest.mark.parametrize("shape", SHAPES_OF_PRELU, ids=str)
+def test_prelu_of_any_rank(shape):
+    x = randn(*shape)
+    lowered = lower(Wrapped(lambda y: F.prelu(y, SLOPES), IN), x)
+    check(lowered, (x,), SHAPES_OF_PRELU[shape] or ["quantized_prelu"])
+
+
+def test_bounds_of_a_prelu_are_a_table():
+    x = randn(7, 6)
+    model = Wrapped(lambda y: F.prelu(y, SLOPES).clamp(-0.4, 1.3), IN)
+    check(lower(model, x), (x,), ["quantized_prelu", "quantized_activation"])
+
+
+def prelu() -> nn.Module:
+    layer = nn.PReLU(6)
+    layer.weight.data.copy_(SLOPES)
+    return layer
+
+
+def test_prelu_after_layers_costs_no_copy():
+    def network(m, x):
+        first, act1, second, act2, third, act3 = m.layers
+        y = act2(second(act1(first(x))))
+        return act3(third(y.permute(0, 3, 2, 1).flatten(1)))
+
+    model = Lambda(network, conv(), prelu(), conv(), prelu(), nn.Linear(6 * 5 * 4, 6), prelu())
+    x = randn(1, 6, 5, 4)
+    lowered = quantize_and_lower(model, x, calibration=[(x,), (randn(1, 6, 5, 4, seed=2),)], strict=True)
+    layers = ["quantized_conv2d_nhwc", "quantized_conv2d_nhwc", "quantized_linear_per_channel"]
+    assert computed(lowered) == [op for layer in layers for op in (layer, "quantized_prelu")]
+    assert not lowered.report.layout_copies
+    assert float((lowered.run(x)[0] - model(x).detach()).abs().max()) < 0.05
+
+
+def test_prelu_between_convolutions_over_one_dimension_turns_nothing():
+    model = nn.Sequential(nn.Conv1d(6, 6, 3), prelu(), nn.Conv1d(6, 6, 3))
+    lowered = quantize_and_lower(model, randn(1, 6, 9), strict=True)
+    between = ["quantized_conv2d_nhwc", "quantized_prelu", "quantized_conv2d_nhwc"]
+    assert computed(lowered) == ["transpose", *between, "transpose"]
+
+
+def test_a_sum_before_a_prelu_is_nhwc_already():
+    x, y = randn(2, 6, 3, 4), randn(2, 6, 3, 4, seed=1)
+    model = Lambda(lambda m, x, y: F.prelu(x + y, SLOPES))
+    lowered = quantize_and_lower(model, x, y, strict=True)
+    assert computed(lowered) == ["quantized_add", "quantized_prelu"] and not lowered.report.layout_copies
+
+
+def test_prelu_that_stays_float_has_kernels():
+    x = randn(2, 6, 3)
+    lowered = lower(Lambda(lambda m, x: F.prelu(x, SLOPES)), x)
+    assert lowered.ops == ["mul", "gt", "where"]
+    assert torch.equal(lowered.run(x)[0], F.prelu(x, SLOPES))
+
+
 def test_a_table_before_the_first_convolution_costs_no_copy():
     model = Lambda(lambda m, x: m.layers[0](x * 2 - 1), conv())
     x = randn(1, 6, 5, 4)

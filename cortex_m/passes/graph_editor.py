@@ -54,9 +54,11 @@ class GraphEditor:
 
     # Nodes
 
-    def call(self, name: str, args: tuple, before: Node, origin: Node, kwargs: Optional[dict] = None) -> Node:
+    def call(
+        self, name: str, args: tuple, before: Node, origin: Node, kwargs: Optional[dict] = None, overload: str = "default"
+    ) -> Node:  # fmt: skip
         """A call of the edge op `name` ("namespace::op"), inserted ahead of `before`."""
-        return self.call_target(edge_op(name), args, before, origin, kwargs)
+        return self.call_target(edge_op(name, overload), args, before, origin, kwargs)
 
     def call_target(self, target: Any, args: tuple, before: Node, origin: Node, kwargs: Optional[dict] = None) -> Node:
         with self.graph.inserting_before(before):

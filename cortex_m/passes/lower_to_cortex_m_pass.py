@@ -17,6 +17,7 @@ from cortex_m.passes.lowering import (  # noqa: F401  (imported for the lowering
     max_pool2d,
     mul,
     pad,
+    prelu,
     softmax,
     table,
 )

@@ -39,6 +39,10 @@ class Function(nn.Module):
         return self.function(x)
 
 
+def prelu(slopes, after=OUT):
+    return Function(lambda x: round_trip(nn.functional.prelu(round_trip(x, *IN), slopes(x)), *after))
+
+
 WEIGHT = torch.randint(-127, 128, (4, 6), generator=torch.Generator().manual_seed(3), dtype=torch.int8)
 
 REFUSED = {
@@ -66,6 +70,9 @@ REFUSED = {
     "the indices of its maxima are read": (
         Function(lambda x: nn.functional.max_pool2d(round_trip(x, *IN), 2, return_indices=True)[1]), (1, 2, 4, 4),
     ),
+    "its slopes are not constant": (prelu(lambda x: x[0]), (2, 3)),
+    "channel 1: a requantization factor must be finite": (prelu(lambda x: torch.tensor([0.5, float("inf"), 1.0])), (2, 3)),
+    "shifts an int8 value out of int32": (prelu(lambda x: torch.tensor([0.5, 0.1, 1.0]), after=(1e-9, 0)), (2, 3)),
     "no lowering to a cortex_m op is registered": (
         Function(lambda x: round_trip(torch.lgamma(round_trip(x, *IN)), *OUT)), (2, 3),
     ),

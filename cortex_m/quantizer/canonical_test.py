@@ -60,6 +60,10 @@ WINDOWS = {
     "indices that nobody reads": (
         Function(lambda m, x: F.max_pool2d(x, 2, return_indices=True)[0]), (values(1, 3, 6, 6),), "max_pool2d",
     ),
+    "slopes between convolutions": (
+        nn.Sequential(nn.Conv1d(4, 4, 3), nn.PReLU(4), nn.Conv1d(4, 4, 3)), (values(1, 4, 9),),
+        "unsqueeze conv2d prelu conv2d squeeze",
+    ),
     "divisor": (nn.AvgPool2d(2, divisor_override=3), (values(1, 3, 6, 6),), "conv2d"),
     "divisor, padding": (nn.AvgPool2d((3, 2), (2, 1), 1, divisor_override=5), (values(1, 3, 6, 6),), "conv2d"),
     "divisor, ceil_mode": (

@@ -51,7 +51,7 @@ _THROUGH = {
     for name, overload in [
         *((name, "default") for name in (
             "relu", "relu6", "hardtanh", "clamp", "sigmoid", "tanh", "silu", "gelu", "hardswish", "hardsigmoid",
-            "leaky_relu", "elu", "softplus", "exp", "abs", "neg", "dropout", "batch_norm",
+            "leaky_relu", "prelu", "elu", "softplus", "exp", "abs", "neg", "dropout", "batch_norm",
         )),  # fmt: skip
         *((name, "Tensor") for name in ("add", "sub", "mul")),
     ]
@@ -176,10 +176,10 @@ def _sink_squeezes(model: GraphModule) -> None:
 def _unsqueezed(user: Node, dim: int) -> tuple | None:
     """The arguments of `user` with what is before their squeezes; None if a tensor has no such squeeze."""
     args = list(user.args)
-    normalizes = user.target is aten.batch_norm.default
-    if normalizes and dim < 2:
+    by_channel = user.target in (aten.batch_norm.default, aten.prelu.default)
+    if by_channel and dim < 2:
         return None  # channels are dimension 1
-    count = 1 if normalizes else len(args)
+    count = 1 if by_channel else len(args)
     for position, value in enumerate(args[:count]):
         if not isinstance(value, Node):
             continue

@@ -47,6 +47,16 @@ def every_pair(name):
     return lowered.data, inputs
 
 
+def every_value_of_each_channel():
+    """(.pte, inputs) of a PReLU: all stored values in each of seven channels, as many as leave a vector partly filled."""
+    slopes = torch.tensor([0.25, -0.5, 0.0, 1.5, 1.0, 0.01, -0.003])
+    stored = torch.arange(-128, 128, dtype=torch.float32)[:, None].expand(256, 7)
+    inputs = ((stored - LEFT[1]) * LEFT[0], torch.zeros(1))
+    lowered = lower(Function(lambda x, y: nn.functional.prelu(x, slopes), LEFT, (0.025, -9)), *inputs)
+    assert "quantized_prelu" in lowered.ops
+    return lowered.data, inputs
+
+
 def int16_division():
     class Divide(nn.Module):
         def forward(self, x, y):
@@ -67,7 +77,7 @@ def int16_division():
 
 @pytest.fixture(scope="module")
 def cases():
-    return [*(every_pair(name) for name in PAIRS), int16_division()]
+    return [*(every_pair(name) for name in PAIRS), every_value_of_each_channel(), int16_division()]
 
 
 @pytest.mark.parametrize("core", CORES)

@@ -1,11 +1,11 @@
-"""Ops that keep each element in its place follow an operand that is NHWC already; softmax works along one dimension."""
+"""Ops that keep each element in its place follow an operand that is NHWC already; softmax and prelu have an innermost one."""
 
 from typing import Optional
 
 import torch
 from torch.fx import Node
 
-from cortex_m.passes.layout.forms import TO_NHWC, Forms, is_image
+from cortex_m.passes.layout.forms import TO_NHWC, Forms, is_image, takes_nhwc_alone
 from cortex_m.passes.layout.registry import LAYOUT_RULES, lays_out
 from cortex_m.passes.lowering.movement import emit_transpose, emit_view
 from cortex_m.passes.qparams import torch_op
@@ -77,21 +77,21 @@ def _leads_to_window(node: Node) -> bool:
         if user in seen or op is None or op.namespace != "cortex_m":
             continue
         seen.add(user)
-        if hasattr(cortex_m, f"{op._schema.name.removeprefix('cortex_m::')}_nhwc"):
+        if takes_nhwc_alone(op):
             return True
         if LAYOUT_RULES.get(op) is elementwise:
             waiting.extend(user.users)
     return False
 
 
-@lays_out(cortex_m.softmax.default)
-def softmax(forms: Forms, node: Node) -> bool:
+@lays_out(cortex_m.softmax.default, cortex_m.quantized_prelu.default)
+def along_one_dimension(forms: Forms, node: Node) -> bool:
     """The kernels go along the last dimension: channels of an NHWC image, or whatever a transpose brings there."""
     source, dim, *parameters = node.args
     rank = source.meta["val"].dim()
     if is_image(source) and dim == 1:
-        forms.nhwc[node] = forms.editor.call(
-            "cortex_m::softmax", (forms.as_nhwc(source, node), 3, *parameters), node, node
+        forms.nhwc[node] = forms.editor.call_target(
+            node.target, (forms.as_nhwc(source, node), 3, *parameters), node, node
         )
         return True
     if dim == rank - 1:
@@ -99,7 +99,7 @@ def softmax(forms: Forms, node: Node) -> bool:
     value = forms.as_nchw(source, node) if is_image(source) else source
     perm = [other for other in range(rank) if other != dim] + [dim]
     value = emit_transpose(forms.editor, value, perm, node, node)
-    value = forms.editor.call("cortex_m::softmax", (value, rank - 1, *parameters), node, node)
+    value = forms.editor.call_target(node.target, (value, rank - 1, *parameters), node, node)
     value = emit_transpose(forms.editor, value, [perm.index(axis) for axis in range(rank)], node, node)
     forms.settle(node, value)
     return True

@@ -80,11 +80,18 @@ def leads_to_nhwc(node: Node) -> bool:
         if user in seen or op is None:
             continue
         seen.add(user)
-        if op.namespace == "cortex_m" and hasattr(torch.ops.cortex_m, f"{op._opname}_nhwc"):
+        if takes_nhwc_alone(op):
             return True
         if is_image(user):
             waiting.extend(user.users)
     return False
+
+
+def takes_nhwc_alone(op: torch._ops.OpOverload) -> bool:
+    """True for an op, not yet laid out, that will take an image as NHWC whatever its neighbours do."""
+    if op.namespace != "cortex_m":
+        return False
+    return op is torch.ops.cortex_m.quantized_prelu.default or hasattr(torch.ops.cortex_m, f"{op._opname}_nhwc")
 
 
 def is_image(node: Node) -> bool:

@@ -40,6 +40,13 @@ def judge_table(match: Match) -> str | None:
     return common(replace(match, nodes=match.nodes[-1:]))
 
 
+def _slopes(match: Match) -> str | None:
+    slopes = match.argument(1)
+    if not isinstance(slopes, Node) or slopes.op != "get_attr":
+        return "the slopes are not a constant"
+    return None
+
+
 def _activation(match: Match) -> str | None:
     return tail(match.head)
 
@@ -85,6 +92,12 @@ PATTERNS = (
         output=Output.SHARED,
         check=always,
         limits="two tensors that broadcast",
+    ),
+    Pattern(
+        name="prelu",
+        heads=(aten.prelu.default,),
+        check=_slopes,
+        limits="constant slopes, one for each channel; one slope for all is a table",
     ),
     TABLE,
     Pattern(

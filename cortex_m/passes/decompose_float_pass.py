@@ -1,4 +1,7 @@
-"""aten.matmul that stayed float, as the products that float kernels exist for: mm, or bmm of expanded operands."""
+"""What is kept whole for lowering and stayed float after all, as operators that float kernels exist for.
+
+matmul is mm, or bmm of expanded operands; prelu a choice between x and slope * x.
+"""
 
 import math
 
@@ -12,20 +15,21 @@ from cortex_m.passes.qparams import torch_op
 aten = torch.ops.aten
 
 
-class DecomposeMatmulPass(CortexMPass):
+class DecomposeFloatPass(CortexMPass):
     def run(self, editor: GraphEditor) -> None:
         for node in list(editor.graph.nodes):
-            if torch_op(node) != aten.matmul.default or editor.constant_value(node) is not None:
+            decompose = _DECOMPOSITIONS.get(torch_op(node))
+            if decompose is None or editor.constant_value(node) is not None:
                 continue
             reasons = [refusal.reason for refusal in self.report.refusals if refusal.node == node.name]
-            product, value = _decompose(editor, node)
+            main, value = decompose(editor, node)
             for reason in reasons:
-                self.report.refuse(product, reason)
+                self.report.refuse(main, reason)
             node.replace_all_uses_with(value)
             editor.erase_if_unused(node)
 
 
-def _decompose(editor: GraphEditor, node: Node) -> tuple[Node, Node]:
+def _matmul(editor: GraphEditor, node: Node) -> tuple[Node, Node]:
     """The product, and the value of `node` made of it."""
     left, right = node.args
     left_shape, right_shape = (list(operand.meta["val"].shape) for operand in (left, right))
@@ -53,3 +57,17 @@ def _decompose(editor: GraphEditor, node: Node) -> tuple[Node, Node]:
     if list(product.meta["val"].shape) != shape:
         value = call("view_copy", product, shape)
     return product, value
+
+
+def _prelu(editor: GraphEditor, node: Node) -> tuple[Node, Node]:
+    x, slopes = node.args
+    channels = [slopes.meta["val"].numel(), *[1] * (x.meta["val"].dim() - 2)]
+    if list(slopes.meta["val"].shape) != channels:
+        slopes = editor.call("aten::view_copy", (slopes, channels), node, node)
+    scaled = editor.call("aten::mul", (slopes, x), node, node, overload="Tensor")
+    above = editor.call("aten::gt", (x, 0), node, node, overload="Scalar")
+    value = editor.call("aten::where", (above, x, scaled), node, node, overload="self")
+    return value, value
+
+
+_DECOMPOSITIONS = {aten.matmul.default: _matmul, aten.prelu.default: _prelu}
