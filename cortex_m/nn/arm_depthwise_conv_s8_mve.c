@@ -138,6 +138,12 @@ static inline __attribute__((always_inline)) void patches_of_one(const channel *
                                              int8_t *out, const tile *t) {                                         \
     function(channels, count, band, out, t, right, clamp);                                                         \
   }
+// Where size counts, the forms for any shift serve all.
+#ifdef __OPTIMIZE_SIZE__
+static const bool kFormsForSpeed = false;
+#else
+static const bool kFormsForSpeed = true;
+#endif
 FOR_TILE(four_clamped, patches_of_four, true, true)
 FOR_TILE(four_full, patches_of_four, true, false)
 FOR_TILE(one_clamped, patches_of_one, true, true)
@@ -263,7 +269,7 @@ void cortex_m_nn_depthwise_conv_patches_mve(const cortex_m_nn_depthwise_call *ca
   const int32_t band_columns = cortex_m_nn_depthwise_columns(params, output);
   for (int32_t first = 0; first < output->c; first += kLanes) {
     const int32_t count = output->c - first < kLanes ? output->c - first : kLanes;
-    const bool right = prepare(call, first, count, four, channels);
+    const bool right = prepare(call, first, count, four, channels) && kFormsForSpeed;
     void (*const run)(const channel *, int32_t, const int8_t *, int8_t *, const tile *) =
         four ? (right ? (full ? four_full : four_clamped) : four_any_shift)
              : (right ? (full ? one_full : one_clamped) : one_any_shift);

@@ -165,7 +165,11 @@ static inline __attribute__((always_inline)) void rows(const cortex_m_nn_fully_c
 }
 
 void cortex_m_nn_fully_connected_mve(const cortex_m_nn_fully_connected_call *call) {
+#ifdef __OPTIMIZE_SIZE__
+  bool right = false;  // the form for any shift serves all
+#else
   bool right = true;
+#endif
   for (int32_t c = call->quant_step == 0 ? 0 : call->output_dims->c - 1; c >= 0; --c) {
     right = right && call->shift[c] < 0;
   }

@@ -23,10 +23,10 @@ def vectors(model: str, kind: str) -> bytes:
     return (folder / entry["file"]).read_bytes()
 
 
-def run(core: str) -> str:
+def run(core: str, name: str = "firmware") -> str:
     if core == "host":
         return subprocess.run([HERE / "firmware"], check=True, capture_output=True, text=True, timeout=60).stdout
-    return simulator.run(boards.for_core(core), HERE / f"firmware_{core}.elf", timeout=200).stdout
+    return simulator.run(boards.for_core(core), HERE / f"{name}_{core}.elf", timeout=200).stdout
 
 
 @pytest.mark.parametrize("core", ["host", *CORES])
@@ -40,6 +40,10 @@ def test_prints_the_predicted_outputs(core):
     assert lines == [*keyword, f"reproduction: 0x{zlib.crc32(reproduction):08x}", *keyword]
     mean = np.square(np.frombuffer(noise, np.float32).astype(float) - np.frombuffer(reproduction, np.float32)).mean()
     assert abs(int(distance.removeprefix("distance, thousandths: ")) - 1000 * mean) <= 1
+
+
+def test_compiled_for_size_it_computes_the_same():
+    assert run("cortex_m55", "firmware_for_size") == run("cortex_m55")
 
 
 def planned_bytes(program: Path) -> int:
@@ -61,4 +65,4 @@ def test_memory(core):
 def test_the_smallest_image():
     sizes = elf_size.report(HERE / "small_cortex_m55.elf")
     print(f"small on cortex_m55: {json.dumps(sizes)}")
-    assert sizes["code"] < 39 << 10
+    assert sizes["code"] < 37 << 10
