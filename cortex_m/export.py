@@ -46,12 +46,15 @@ class ModelSource:
     example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
     calibration: calls to observe value ranges with; the example inputs alone if empty.
     output_shapes: if given, what the module must return, checked before anything long begins.
+    tune: as of CortexMQuantizer. False where the calibration samples are few and unlike what is to come: tuning fits
+        the weights to them.
     """
 
     module: torch.nn.Module
     example_inputs: Inputs
     calibration: Sequence[Inputs] = ()
     output_shapes: Sequence[Sequence[int]] | None = None
+    tune: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +108,7 @@ def export_model(
     float_outputs = _run_float(module, source)
     progress("capturing the graph")
     captured = torch.export.export(module, source.example_inputs).module()
-    quantizer = CortexMQuantizer()
+    quantizer = CortexMQuantizer(tune=source.tune)
     progress("placing observers")
     prepared = prepare_pt2e(captured, quantizer)
     calibration = source.calibration or [source.example_inputs]

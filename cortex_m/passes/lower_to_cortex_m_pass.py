@@ -31,7 +31,7 @@ class LowerToCortexMPass(CortexMPass):
         lowering = Lowering(editor, self.target_config)
         for node in list(editor.graph.nodes):
             function = None if node._erased else LOWERINGS.get(torch_op(node))
-            if function is None or _is_int8(node) or editor.constant_value(node) is not None:
+            if function is None or _is_on_integers(node) or editor.constant_value(node) is not None:
                 continue
             try:
                 function(lowering, node)
@@ -39,7 +39,7 @@ class LowerToCortexMPass(CortexMPass):
                 self.report.refuse(node, str(refusal))
 
 
-def _is_int8(node: Node) -> bool:
-    """True for a movement that the quantization has been taken through already."""
-    value = node.meta.get("val")
-    return isinstance(value, torch.Tensor) and value.dtype == torch.int8
+def _is_on_integers(node: Node) -> bool:
+    """True for a movement or a comparison that the quantization has been taken through already."""
+    values = [operand.meta.get("val") for operand in node.all_input_nodes]
+    return bool(values) and not any(isinstance(value, torch.Tensor) and value.is_floating_point() for value in values)
