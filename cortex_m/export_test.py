@@ -115,3 +115,9 @@ def test_int8_in_and_out(source, result):
 def test_with_quantize_io_the_boundary_is_float(result):
     (taken,), (given,) = result.lowering_report.inputs, result.lowering_report.outputs
     assert (taken.dtype, taken.scale, given.dtype, given.scale) == ("float32", None, "float32", None)
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_tuning_can_be_left_out(tune):
+    source = ModelSource(nn.Linear(4, 3), (torch.randn(2, 4),), tune=tune)
+    assert ("tuned on 1 samples" in str(export_model(source).quantizer_report)) == tune
