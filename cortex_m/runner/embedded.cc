@@ -4,7 +4,8 @@
 //
 // Reads one file for each input, runs the model N times (once by default), writes output i to out-i.bin and prints what
 // it measured, one "key: value" a line. Instruction counts do not include reading and writing files. A failure prints
-// one sentence, "error: ...", and ends with status 1.
+// one sentence, "error: ...", and ends with status 1. --profile runs the model once more and prints what each of its
+// instructions costs.
 //
 // The model's .pte is assembled into the image (model.S), and every buffer is an array of the size that model_config.h,
 // generated at build time from the same .pte, says.
@@ -15,6 +16,7 @@
 #include "cortex_m/boards/print.h"
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
+#include "cortex_m/runner/profile.h"
 #include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
@@ -92,28 +94,6 @@ bool ParseOptions(int argc, char** argv, Options& options) {
   return true;
 }
 
-// Prints the instructions of each call, after it: "instruction 3 cortex_m::pad.out: 1234".
-struct Profile {
-  uint64_t begin = 0;
-
-  static void Notify(void* context, int32_t instruction, Phase phase) {
-    Profile& profile = *static_cast<Profile*>(context);
-    if (phase == Phase::kBegin) {
-      profile.begin = platform_instructions();
-      return;
-    }
-    const uint64_t spent = platform_instructions() - profile.begin;
-    const char* name = state.method.operator_name(instruction);
-    print_text("instruction ");
-    print_decimal(instruction);
-    print_text(" ");
-    print_text(name == nullptr ? "control" : name);
-    print_text(": ");
-    print_decimal(static_cast<int64_t>(spent));
-    print_text("\n");
-  }
-};
-
 bool Load(uint64_t& instructions) {
   const uint64_t begin = platform_instructions();
   const EmbeddedModel embedded = {{cortex_m_model, static_cast<size_t>(cortex_m_model_end - cortex_m_model)},
@@ -143,13 +123,18 @@ bool Run(const Options& options, uint64_t& instructions) {
   return WriteOutputs(state.method, options.output_prefix);
 }
 
+bool RunProfiled(const Options& options) {
+  if (!ReadInputs(state.method, options.inputs, options.input_count)) return false;
+  const Status status = PrintProfile(state.method);
+  if (!status.ok()) PrintError(status);
+  return status.ok();
+}
+
 int Main(int argc, char** argv) {
   Options options;
   if (!ParseOptions(argc, argv, options)) return 1;
   uint64_t load_instructions = 0;
   if (!Load(load_instructions)) return 1;
-  Profile profile;
-  if (options.profile) state.method.set_observer({Profile::Notify, &profile});
   uint64_t run_instructions = 0;
   if (!Run(options, run_instructions)) return 1;
 
@@ -169,7 +154,7 @@ int Main(int argc, char** argv) {
   PrintValue("method state", sizeof state);
   PrintValue("program", static_cast<uint64_t>(cortex_m_model_end - cortex_m_model));
   PrintValue("outputs", state.method.output_count());
-  return 0;
+  return !options.profile || RunProfiled(options) ? 0 : 1;
 }
 
 }  // namespace

@@ -124,7 +124,8 @@ bool OutputPath(const char* prefix, size_t index, char (&path)[kPathLimit]) {
   return true;
 }
 
-// A name out of a program, which may be anything: cut to a sane length, with '?' for what is not printable ASCII.
+}  // namespace
+
 void PrintName(const char* name) {
   constexpr size_t kMaxLength = 100;
   char clean[kMaxLength];
@@ -134,8 +135,6 @@ void PrintName(const char* name) {
   }
   platform_write(clean, length);
 }
-
-}  // namespace
 
 void PrintError(const Status& status) {
   print_text("error: ");

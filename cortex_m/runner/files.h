@@ -16,6 +16,8 @@
 
 namespace cortex_m {
 
+// A name out of a program, which may be anything: cut to a sane length, with '?' for what is not printable ASCII.
+void PrintName(const char* name);
 // "error: MESSAGE (OPERATOR, instruction N, argument M)", as far as the status knows them.
 void PrintError(const Status& status);
 // "error: MESSAGE SUBJECT".

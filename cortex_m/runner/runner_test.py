@@ -88,13 +88,39 @@ def test_embedded_repeats_with_fresh_inputs(core, folder):
     assert _read(folder / "out-0.bin") == _EXPECTED
 
 
+def _check_profile(core, lines, inference):
+    """The two calls, which cost nearly all that an inference does; the rest is the executor's own."""
+    assert [re.sub(r"\d+$", "N", line) for line in lines] == ["instruction 0 aten::add: N", "instruction 1 aten::add: N"]
+    counts = [int(line.split()[-1]) for line in lines]
+    if core == "host":
+        assert counts == [0, 0]
+        return
+    assert all(count > 100 for count in counts)
+    assert 0 <= inference - sum(counts) < 500 * len(counts)
+
+
 def test_embedded_profile(core, folder):
-    _, stdout = _run("embedded", core, folder, *_ARGUMENTS, "--profile")
-    lines = [line for line in stdout.splitlines() if line.startswith("instruction ")]
-    assert [re.sub(r"\d+$", "N", line) for line in lines] == [
-        "instruction 0 aten::add: N",
-        "instruction 1 aten::add: N",
-    ]
+    _, plain = _run("embedded", core, folder, *_ARGUMENTS)
+    status, stdout = _run("embedded", core, folder, *_ARGUMENTS, "--profile")
+    assert status == 0
+    assert stdout.startswith(plain)  # what it measures is not the inference that prints
+    inference = int(_values(stdout).get("inference instructions", 0))
+    _check_profile(core, stdout[len(plain) :].splitlines(), inference)
+    assert _read(folder / "out-0.bin") == _EXPECTED
+
+
+def test_universal_profile(core, folder):
+    (folder / "list.txt").write_text("add.pte x.bin y.bin one\nsub.pte x.bin y.bin no\nunplanned.pte x.bin y.bin two\n")
+    status, stdout = _run("universal", core, folder, "--batch", "list.txt", "--profile")
+    assert status == 0
+    lines = [line for line in stdout.splitlines() if not line.startswith("stack")]
+    assert [line.split(":")[0] for line in lines if line.startswith("result")] == ["result 0", "result 1", "result 2"]
+    for result in (0, 4):
+        inference = int(re.search(r"inference (\d+)", lines[result])[1])
+        _check_profile(core, lines[result + 1 : result + 3], inference)
+    assert lines[3].startswith("result 1: error: sub is not wanted here")
+    assert _read(folder / "one-0.bin") == _read(folder / "two-0.bin") == _EXPECTED
+    assert _run("universal", core, folder, "--batch", "list.txt", "--verbose")[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -204,7 +230,7 @@ def test_universal_refuses_a_bad_line(core, folder, line):
 
 
 def test_universal_without_its_list(core, folder):
-    assert _run("universal", core, folder) == (1, "error: usage: runner --batch LIST\n")
+    assert _run("universal", core, folder) == (1, "error: usage: runner --batch LIST [--profile]\n")
     assert _run("universal", core, folder, "--batch", "no.txt") == (1, "error: there is no file no.txt\n")
     for text in ("", "add.pte x.bin y.bin out"):
         (folder / "list.txt").write_text(text)

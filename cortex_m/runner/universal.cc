@@ -1,6 +1,6 @@
 // Runs any program, read from the host: for tests of operators, of many models in one start, and of corrupted files.
 //
-//   runner --batch list.txt
+//   runner --batch list.txt [--profile]
 //
 // Each line of list.txt is PROGRAM INPUT... OUTPUT_PREFIX, separated by spaces: one inference of the program's first
 // method, its outputs written to OUTPUT_PREFIX-i.bin. For each line one line is printed,
@@ -9,7 +9,8 @@
 //   result 1: error: the file is truncated
 //
 // and the status is 0, whatever the results; 1 if the list itself cannot be processed. All memory is the board's largest,
-// divided anew for each line; "arena" and "state" are what the method took of it, "load" and "inference" instructions.
+// divided anew for each line; "arena" and "state" are what the method took of it, "load" and "inference" instructions. With
+// --profile each program runs once more, and what each of its instructions costs follows its line (profile.h).
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -18,6 +19,7 @@
 #include "cortex_m/boards/print.h"
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
+#include "cortex_m/runner/profile.h"
 #include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
@@ -87,35 +89,6 @@ bool Check(const Status& status) {
   return status.ok();
 }
 
-// words: program, inputs, output prefix. Prints the error if it returns false.
-bool RunProgram(const Words& words, Pool& pool, Measured& measured) {
-  Span<uint8_t> bytes;
-  if (!ReadFile(words.items[0], pool, bytes)) return false;
-
-  const uint64_t begin = platform_instructions();
-  Program program;
-  if (!Check(Program::Load({bytes.data, bytes.size}, program))) return false;
-  const char* name = program.method_name(0);
-  const size_t before_state = pool.mark();
-  MethodBuffers buffers;
-  if (!Check(TakeBuffers(program, name, pool, buffers))) return false;
-  const size_t before_arena = pool.mark();
-  Span<Span<uint8_t>> arenas;
-  if (!Check(TakeArenas(program, name, pool, arenas))) return false;
-  measured.state = before_arena - before_state + sizeof(Program) + sizeof(Method);
-  measured.arena = pool.mark() - before_arena;
-  Method method;
-  if (!Check(method.Init(program, name, LinkedKernels(), buffers, {arenas.data, arenas.size}))) return false;
-  measured.load = platform_instructions() - begin;
-
-  if (!Check(BindUnplanned(method, pool))) return false;
-  if (!ReadInputs(method, words.items + 1, words.count - 2)) return false;
-  const uint64_t run = platform_instructions();
-  const Status status = method.Execute();
-  measured.inference = platform_instructions() - run;
-  return Check(status) && WriteOutputs(method, words.items[words.count - 1]);
-}
-
 void PrintMeasured(const Measured& measured) {
   const auto number = [](const char* what, uint64_t value) {
     print_text(what);
@@ -126,6 +99,38 @@ void PrintMeasured(const Measured& measured) {
   number(", arena ", measured.arena);
   number(", state ", measured.state);
   print_text("\n");
+}
+
+// words: program, inputs, output prefix. Prints the result.
+void RunProgram(const Words& words, Pool& pool, bool profile) {
+  Measured measured;
+  Span<uint8_t> bytes;
+  if (!ReadFile(words.items[0], pool, bytes)) return;
+
+  const uint64_t begin = platform_instructions();
+  Program program;
+  if (!Check(Program::Load({bytes.data, bytes.size}, program))) return;
+  const char* name = program.method_name(0);
+  const size_t before_state = pool.mark();
+  MethodBuffers buffers;
+  if (!Check(TakeBuffers(program, name, pool, buffers))) return;
+  const size_t before_arena = pool.mark();
+  Span<Span<uint8_t>> arenas;
+  if (!Check(TakeArenas(program, name, pool, arenas))) return;
+  measured.state = before_arena - before_state + sizeof(Program) + sizeof(Method);
+  measured.arena = pool.mark() - before_arena;
+  Method method;
+  if (!Check(method.Init(program, name, LinkedKernels(), buffers, {arenas.data, arenas.size}))) return;
+  measured.load = platform_instructions() - begin;
+
+  if (!Check(BindUnplanned(method, pool))) return;
+  if (!ReadInputs(method, words.items + 1, words.count - 2)) return;
+  const uint64_t run = platform_instructions();
+  const Status status = method.Execute();
+  measured.inference = platform_instructions() - run;
+  if (!Check(status) || !WriteOutputs(method, words.items[words.count - 1])) return;
+  PrintMeasured(measured);
+  if (profile && ReadInputs(method, words.items + 1, words.count - 2)) Check(PrintProfile(method));
 }
 
 // Cuts the line that begins at `text` into words, in place; returns what follows its end, a line break or a zero.
@@ -143,7 +148,7 @@ char* SplitLine(char* text, Words& words, bool& fits) {
   return text + 1;
 }
 
-bool RunBatch(const char* path) {
+bool RunBatch(const char* path, bool profile) {
   const PlatformPool memory = platform_pool();
   Pool pool({memory.start, memory.size});
   Span<uint8_t> list;
@@ -167,8 +172,7 @@ bool RunBatch(const char* path) {
       return false;
     }
     pool.Rewind(mark);
-    Measured measured;
-    if (RunProgram(words, pool, measured)) PrintMeasured(measured);
+    RunProgram(words, pool, profile);
   }
   return true;
 }
@@ -177,11 +181,12 @@ bool RunBatch(const char* path) {
 }  // namespace cortex_m
 
 int main(int argc, char** argv) {
-  if (argc != 3 || std::strcmp(argv[1], "--batch") != 0) {
-    print_text("error: usage: runner --batch LIST\n");
+  const bool profile = argc == 4 && std::strcmp(argv[3], "--profile") == 0;
+  if ((argc != 3 && !profile) || std::strcmp(argv[1], "--batch") != 0) {
+    print_text("error: usage: runner --batch LIST [--profile]\n");
     return 1;
   }
-  if (!cortex_m::RunBatch(argv[2])) return 1;
+  if (!cortex_m::RunBatch(argv[2], profile)) return 1;
   // The host counts nothing and has no stack of its own.
   if (platform_stack_size() != 0) cortex_m::PrintValue("stack used", platform_stack_used());
   return 0;

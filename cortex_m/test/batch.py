@@ -4,6 +4,7 @@
     results = runner.run([Job(program, [x], outputs=1), Job(other, [x, y], outputs=2)])
     results[0].outputs[0]       # bytes
     results[1].error            # None, or the device's sentence
+    runner.run([Job(program, [x], outputs=1)], layers=True)[0].layers   # (LayerCount(0, "cortex_m::quantize_per_tensor", 8112), ...)
 
 `core` is the name of a platform in //platforms, or "host". The program that runs them is //cortex_m/runner:universal or, where
 that is not built, universal_int8, which has the kernels of int8 programs alone. It is looked for in $CORTEX_M_RUNNERS (a
@@ -25,7 +26,9 @@ from typing import Optional, Union
 from cortex_m import simulator
 from cortex_m.boards import boards
 
-_RESULT = re.compile(r"^result \d+: (ok, .*|error: .*)$", re.MULTILINE)
+# A result and, of a run with --profile, the lines of its instructions.
+_RESULT = re.compile(r"^result \d+: (ok, .*|error: .*)\n((?:instruction .*\n)*)", re.MULTILINE)
+_LAYER = re.compile(r"^instruction (\d+) (.*): (\d+)$", re.MULTILINE)
 _MEASURED = re.compile(r"ok, load (\d+), inference (\d+), arena (\d+), state (\d+)")
 # How a simulated program can end because of one line of the list; the others go on in another start.
 _FATAL = ("fault", "stack overflow", "unexpected interrupt", "abort", "lockup")
@@ -41,6 +44,24 @@ class Job:
 
 
 @dataclass(frozen=True)
+class LayerCount:
+    """Executed instructions of one instruction of a program: its index, the operator it calls ("control" for a jump or move)."""
+
+    index: int
+    op: str
+    instructions: int
+
+
+def read_layers(printed: str) -> tuple[LayerCount, ...]:
+    """The lines that a runner prints with --profile (cortex_m/runner/profile.h). Rounds of a loop are added up."""
+    rows: dict[tuple[int, str], int] = {}
+    for index, op, count in _LAYER.findall(printed):
+        key = int(index), op
+        rows[key] = rows.get(key, 0) + int(count)
+    return tuple(LayerCount(index, op, count) for (index, op), count in sorted(rows.items()))
+
+
+@dataclass(frozen=True)
 class RawResult:
     """What became of one program.
 
@@ -49,6 +70,8 @@ class RawResult:
     load, inference: executed instructions; 0 on the host, which counts none.
     arena, state: bytes of planned memory and of the runtime's own tables.
     crashed: whether it ended the runner (a fault, a signal) instead of being refused.
+    layers: what each instruction of the program cost, in their order, if that was asked for. Their sum is a little less than
+        `inference`, which counts the executor too.
     """
 
     outputs: tuple[bytes, ...] = ()
@@ -58,6 +81,7 @@ class RawResult:
     arena: int = 0
     state: int = 0
     crashed: bool = False
+    layers: tuple[LayerCount, ...] = ()
 
 
 class BatchRunner:
@@ -73,21 +97,27 @@ class BatchRunner:
         self.runner = Path(runner).absolute() if runner is not None else _find_runner(core)
         self._simulator = simulator
 
-    def run(self, jobs: Sequence[Job], timeout: float = 300.0) -> list[RawResult]:
+    def run(self, jobs: Sequence[Job], timeout: float = 300.0, layers: bool = False) -> list[RawResult]:
         """One RawResult for each job, in order.
 
         A program that crashes the runner has the crash as its error, and the following ones run in another start.
-        timeout: seconds of a start. Raises SimulatorError if a start takes longer or the simulator itself fails.
+        timeout: seconds of a start.
+        layers: whether to count for each instruction of a program, in another inference than the one that is measured.
+
+        Raises SimulatorError if a start takes longer or the simulator itself fails, ValueError for layers on the host.
         """
+        if layers and self.board == "host":
+            raise ValueError("the host counts no instructions, so none for each layer: ask a core")
+        arguments = ["--batch", "list.txt", *(["--profile"] if layers else [])]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             lines = _write(jobs, folder)
             results: list[RawResult] = []
             while len(results) < len(lines):
                 (folder / "list.txt").write_text("".join(lines[len(results) :]))
-                stdout, crash = self._start(folder, timeout)
-                for text in _RESULT.findall(stdout):
-                    results.append(_result(text, jobs[len(results)].outputs, folder, len(results)))
+                stdout, crash = self._start(folder, arguments, timeout)
+                for text, profile in _RESULT.findall(stdout):
+                    results.append(_result(text, profile, jobs[len(results)].outputs, folder, len(results)))
                 if len(results) == len(lines) and crash is None:
                     break
                 if len(results) >= len(lines) or crash is None:
@@ -96,9 +126,8 @@ class BatchRunner:
                 results.append(RawResult(error=crash, crashed=True))
         return results
 
-    def _start(self, folder: Path, timeout: float) -> tuple[str, Optional[str]]:
+    def _start(self, folder: Path, arguments: list[str], timeout: float) -> tuple[str, Optional[str]]:
         """Console of one start, and the sentence of the crash that ended it early, or None."""
-        arguments = ["--batch", "list.txt"]
         if self.board != "host":
             try:
                 return self._simulate(folder, arguments, timeout), None
@@ -139,13 +168,13 @@ def _write(jobs: Sequence[Job], folder: Path) -> list[str]:
     ]
 
 
-def _result(text: str, count: int, folder: Path, number: int) -> RawResult:
+def _result(text: str, profile: str, count: int, folder: Path, number: int) -> RawResult:
     measured = _MEASURED.fullmatch(text)
     if measured is None:
         return RawResult(error=text.removeprefix("error: "))
     outputs = tuple((folder / f"out{number}-{i}.bin").read_bytes() for i in range(count))
     load, inference, arena, state = map(int, measured.groups())
-    return RawResult(outputs, None, load, inference, arena, state)
+    return RawResult(outputs, None, load, inference, arena, state, layers=read_layers(profile))
 
 
 def _find_runner(core: str) -> Path:

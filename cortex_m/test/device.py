@@ -4,6 +4,7 @@
     first, second = device.run([(program, (x,)), (other_program, (x, y))])
     first.outputs[0]            # a tensor, in the program's memory order
     second.error                # None, or the device's sentence
+    device.run([(program, (x,))], layers=True)[0].layers    # LayerCount(index, op, instructions) of each instruction
 
 Cores and where their runners are looked for: see batch.py, which does the same with bytes.
 """
@@ -37,12 +38,17 @@ class Device:
         self.core = core
         self._batch = BatchRunner(core, runner, simulator)
 
-    def run(self, cases: Iterable[tuple[bytes, Sequence[Any]]], timeout: float = 300.0) -> list[Result]:
+    def run(
+        self, cases: Iterable[tuple[bytes, Sequence[Any]]], timeout: float = 300.0, layers: bool = False
+    ) -> list[Result]:
         """One Result for each (program, inputs), in order. Inputs are tensors of any strides, or numbers.
 
         A program that crashes the runner has the crash as its error, and the following ones run in another start.
-        timeout: seconds of a start. Raises SignatureError for inputs that are not the program's and SimulatorError if
-        a start takes longer or the simulator itself fails.
+        timeout: seconds of a start.
+        layers: whether to count for each instruction of a program, in another inference than the one that is measured.
+
+        Raises SignatureError for inputs that are not the program's, SimulatorError if a start takes longer or the simulator
+        itself fails, ValueError for layers on the host, which counts no instructions.
         """
         signatures: dict[bytes, Signature] = {}
         jobs, outputs = [], []
@@ -56,7 +62,7 @@ class Device:
             jobs.append(Job(program, data, len(signature.outputs)))
             outputs.append(signature.outputs)
         results = []
-        for raw, specs in zip(self._batch.run(jobs, timeout), outputs):
+        for raw, specs in zip(self._batch.run(jobs, timeout, layers), outputs):
             tensors = tuple(spec.from_bytes(data) for spec, data in zip(specs, raw.outputs))
             results.append(Result(**{**vars(raw), "outputs": tensors}))
         return results

@@ -8,6 +8,7 @@ from torch.export import export
 from cortex_m.seal import seal
 from cortex_m.simulator import SimulatorError
 from cortex_m.target_config import CortexMTargetConfig
+from cortex_m.test.batch import LayerCount, read_layers
 from cortex_m.test.device import Device
 
 CORES = ["host", "cortex_m55", "cortex_m4"]
@@ -24,12 +25,16 @@ def program():
     return bytes(to_edge(export(Double(), (example,))).to_executorch().buffer)
 
 
+def damaged(program):
+    wrong_seal = bytearray(seal(program, CortexMTargetConfig.any()))
+    wrong_seal[-1] ^= 1
+    return bytes(wrong_seal)
+
+
 @pytest.mark.parametrize("core", CORES)
 def test_many_programs_in_one_start(core, program):
     x, y = torch.randn(2, 1, 2, 3, 4).unbind()
-    wrong_seal = bytearray(seal(program, CortexMTargetConfig.any()))
-    wrong_seal[-1] ^= 1
-    results = Device(core).run([(program, (x,)), (bytes(wrong_seal), (x,)), (program, (y,))])
+    results = Device(core).run([(program, (x,)), (damaged(program), (x,)), (program, (y,))])
     for result, value in zip(results[::2], (x, y), strict=True):
         assert result.error is None and not result.crashed
         for got, want in zip(result.outputs, (value + value, value.relu()), strict=True):
@@ -39,6 +44,30 @@ def test_many_programs_in_one_start(core, program):
         assert (result.inference > 0) == (result.load > 0) == (core != "host")
     assert "checksum" in results[1].error
     assert results[1].outputs == () and not results[1].crashed
+
+
+@pytest.mark.parametrize("core", ["cortex_m55", "cortex_m4"])
+def test_layers_on_request(core, program):
+    """Both programs of a start have their own; the measured inference is the one without an observer."""
+    x, y = torch.randn(2, 1, 2, 3, 4).unbind()
+    plain = Device(core).run([(program, (x,))])[0]
+    results = Device(core).run([(program, (x,)), (damaged(program), (x,)), (program, (y,))], layers=True)
+    assert plain.layers == results[1].layers == ()
+    assert abs(plain.inference - results[0].inference) <= 2  # the resolution of SysTick
+    for result in results[::2]:
+        assert [(row.index, row.op) for row in result.layers] == [(0, "aten::add"), (1, "aten::relu")]
+        assert all(row.instructions > 100 for row in result.layers)
+        assert 0.5 * result.inference < sum(row.instructions for row in result.layers) < result.inference
+
+
+def test_layers_on_the_host_are_refused(program):
+    with pytest.raises(ValueError, match="the host counts no instructions"):
+        Device("host").run([(program, (torch.zeros(1, 2, 3, 4),))], layers=True)
+
+
+def test_rounds_of_a_loop_are_added_up():
+    printed = "instruction 0 aten::add: 5\ninstruction 1 control: 2\ninstruction 0 aten::add: 7\n"
+    assert read_layers(printed) == (LayerCount(0, "aten::add", 12), LayerCount(1, "control", 2))
 
 
 def test_wrong_inputs_are_refused(program):
