@@ -21,7 +21,7 @@ from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
 
 _POISON = 0xA5
-_TORCH_DTYPES = {
+TORCH_DTYPES = {
     schema.ScalarType.BYTE: torch.uint8,
     schema.ScalarType.CHAR: torch.int8,
     schema.ScalarType.SHORT: torch.int16,
@@ -68,7 +68,7 @@ class Program:
         ]
         self._mutable = file.mutable_data or []
         self._initial = [self._value(value.val) for value in self._plan.values]
-        self._operators = [_find_operator(operator) for operator in self._plan.operators]
+        self._operators = [find_operator(operator) for operator in self._plan.operators]
 
     @property
     def arena_sizes(self) -> list[int]:
@@ -82,7 +82,7 @@ class Program:
     def instruction_names(self) -> list[str]:
         """"namespace::op.overload" of each kernel call of the one chain, in order."""
         return [
-            _name(self._plan.operators[instruction.instr_args.op_index])
+            operator_name(self._plan.operators[instruction.instr_args.op_index])
             for chain in self._plan.chains
             for instruction in chain.instructions
             if isinstance(instruction.instr_args, schema.KernelCall)
@@ -116,7 +116,7 @@ class Program:
         return value  # lists hold indices of values: they are read when an operator wants them
 
     def _tensor(self, tensor: schema.Tensor) -> Optional[torch.Tensor]:
-        dtype = _TORCH_DTYPES.get(tensor.scalar_type)
+        dtype = TORCH_DTYPES.get(tensor.scalar_type)
         if dtype is None:
             raise ProgramError(f"tensors of {tensor.scalar_type.name} are not supported")
         info = tensor.extra_tensor_info
@@ -186,7 +186,7 @@ class Program:
             if isinstance(instruction, schema.KernelCall):
                 outputs = self._call(instruction, values)
                 if callback is not None:
-                    name = _name(self._plan.operators[instruction.op_index])
+                    name = operator_name(self._plan.operators[instruction.op_index])
                     callback(Call(position - 1, name, tuple(outputs)))
             elif isinstance(instruction, schema.MoveCall):
                 values[instruction.move_to] = values[instruction.move_from]
@@ -234,19 +234,21 @@ def _converted(argument: Any, value: Any) -> Any:
     """A number of the program as the type the operator's schema asks for."""
     kind = str(argument.real_type)
     if "ScalarType" in kind and isinstance(value, int):
-        return _TORCH_DTYPES[schema.ScalarType(value)]
+        return TORCH_DTYPES[schema.ScalarType(value)]
     if "MemoryFormat" in kind and isinstance(value, int):
         return [torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d][value]
     return value
 
 
-def _name(operator: schema.Operator) -> str:
+def operator_name(operator: schema.Operator) -> str:
+    """"namespace::op.overload"."""
     return f"{operator.name}.{operator.overload}" if operator.overload else operator.name
 
 
-def _find_operator(operator: schema.Operator) -> torch._ops.OpOverload:
+def find_operator(operator: schema.Operator) -> torch._ops.OpOverload:
+    """Raises ProgramError if torch has no operator of that name."""
     namespace, _, name = operator.name.partition("::")
     try:
         return getattr(getattr(getattr(torch.ops, namespace), name), operator.overload or "default")
     except AttributeError as error:
-        raise ProgramError(f"no operator {_name(operator)} on the host") from error
+        raise ProgramError(f"no operator {operator_name(operator)} on the host") from error

@@ -1,0 +1,1 @@
+"""What a program needs and does, read from the bytes of its .pte."""
