@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "quantization.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -74,6 +76,15 @@ typedef struct {
 void cortex_m_nn_prelu_s8(const cortex_m_nn_prelu_args *args);
 // The same without special instructions.
 void cortex_m_nn_prelu_scalar(const cortex_m_nn_prelu_args *args);
+
+// output[i * step] = the quantized input[i]; `quantization` in the range of int8, step at least 1. Input and output overlap
+// nowhere.
+void cortex_m_nn_quantize_s8(const float *input, int8_t *output, int32_t step, int32_t count,
+                             const cortex_m_nn_quantization *quantization);
+
+// output[i] = the real number that input[i * step] stands for.
+void cortex_m_nn_dequantize_s8(const int8_t *input, int32_t step, float *output, int32_t count,
+                               const cortex_m_nn_quantization *quantization);
 
 #ifdef __cplusplus
 }

@@ -29,9 +29,12 @@ MVE = {
     "cortex_m_nn_max_pool_mve": [r"vmax\.s8", r"vldrb\.u8"],
     "cortex_m_nn_mul_mve": [r"vldrb\.s16", r"vmullb\.s16", r"vqrdmulh\.s32"],
     "cortex_m_nn_prelu_mve": [r"vldrbt\.s32", r"vcmp\.s32", "vpsel", r"vqrdmulh\.s32", r"vstrbt\.32"],
+    "cortex_m_nn_dequantize_s8": [r"vldrbt?\.s32", r"vcvt\.f32\.s32", r"vmul\.f32", r"vstrw\.32"],
+    "cortex_m_nn_quantize_mve": [r"vld20\.32", r"vmul\.f32", r"vcvtn\.s32\.f32", r"vqmovnb\.s32", r"vstrb\.16", "le"],
     "cortex_m_nn_softmax_mve": [r"vqrdmulht?\.s32", r"vshl\.i32"],
 }
 DSP = {
+    "cortex_m_nn_quantize_fpu": [r"vmul\.f32", r"vcvtr\.s32\.f32", "ssat"],
     "cortex_m_nn_avgpool_dsp": ["sxtab16"],
     "cortex_m_nn_convolve_columns_dsp": [],  # chooses one of the next two
     "multiply_full": ["smlad", "sxtb16", "smmulr"],

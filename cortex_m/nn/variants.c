@@ -15,10 +15,11 @@
 #include "extremum_s8.h"
 #include "fully_connected_s8.h"
 #include "pool_s8.h"
+#include "quantize_s8.h"
 #include "softmax_s8.h"
 
 #define IN_ARENA __attribute__((section(".arena"), aligned(16)))
-enum { kCases = 300, kValues = 200000, kChannels = 256, kGuard = 32, kScratch = 32768 };
+enum { kCases = 300, kValues = 200000, kChannels = 256, kGuard = 32, kScratch = 32768, kFloats = 64 };
 
 static int8_t input[kValues] IN_ARENA, second[kValues] IN_ARENA, weights[kValues] IN_ARENA;
 static int8_t output[kValues + kGuard] IN_ARENA, expected[kValues + kGuard] IN_ARENA;
@@ -365,6 +366,49 @@ static void test_prelu(int32_t index) {
   end("prelu", index, args.rows * channels, &ctx, ARM_CMSIS_NN_SUCCESS);
 }
 
+// Floats of all kinds, and floats around the ties between two steps; rows of them with gaps in the quantized tensor.
+static void test_quantize(int32_t index) {
+  static float reals[kFloats], back[kFloats], expected_back[kFloats];
+  const int32_t count = between(0, 60), step = one_in(2) ? 1 : one_in(10) ? between(9000, 9500) : between(2, 40);
+  const int32_t exponent = one_in(2) ? between(-12, 2) : between(-125, 125);
+  cortex_m_nn_quantization q = {.min = one_in(4) ? between(-128, 0) : -128, .max = one_in(4) ? between(0, 127) : 127};
+  q.scale = cortex_m_nn_float((uint32_t)(exponent + 127) << 23 | (next_random() & 0x7FFFFF));
+  q.inverse = 1.0f / q.scale;
+  q.zero_point = between(q.min, q.max);
+  const int32_t span = count == 0 ? 0 : (count - 1) * step + 1;
+  for (int32_t i = 0; i < count; ++i) {
+    reals[i] = (float)between(-600, 600) * 0.5f * q.scale;  // ties among them
+    if (one_in(4)) {
+      reals[i] = cortex_m_nn_float(next_random() << 24 ^ next_random());
+    } else if (one_in(2)) {
+      reals[i] = cortex_m_nn_float(cortex_m_nn_bits(reals[i]) + (uint32_t)between(-3, 3));
+    } else {
+      reals[i] = (float)between(-20000, 20000) * 0.01f * q.scale;
+    }
+  }
+  if (span > kValues) {
+    return;
+  }
+  const cmsis_nn_context ctx = begin(0);
+  cortex_m_nn_quantize_scalar(reals, expected, step, count, &q);
+  cortex_m_nn_quantize_s8(reals, output, step, count, &q);
+  end("quantize", index, span, &ctx, ARM_CMSIS_NN_SUCCESS);
+  cortex_m_nn_quantize_integer(reals, output, step, count, &q);
+  end("quantize by integers", index, span, &ctx, ARM_CMSIS_NN_SUCCESS);
+  memset(back, 0x55, sizeof back);
+  memset(expected_back, 0x55, sizeof expected_back);
+  const int8_t *x = fill(input, span);
+  cortex_m_nn_dequantize_scalar(x, step, expected_back, count, &q);
+  cortex_m_nn_dequantize_s8(x, step, back, count, &q);
+  if (memcmp(back, expected_back, sizeof back) != 0) {
+    fail("dequantize", index, "another result than the scalar variant's, or writes behind its output");
+  }
+  cortex_m_nn_dequantize_integer(x, step, back, count, &q);
+  if (memcmp(back, expected_back, sizeof back) != 0) {
+    fail("dequantize by integers", index, "another result than the scalar variant's");
+  }
+}
+
 static void test_pools(int32_t index) {
   const bool global = one_in(6);
   const cmsis_nn_dims in = {between(1, 2), between(1, global ? 30 : 9), between(1, global ? 30 : 9), between(1, 50)};
@@ -413,6 +457,7 @@ int main(void) {
     test_extrema(i);
     test_lookup(i);
     test_prelu(i);
+    test_quantize(i);
     test_pools(i);
     test_softmax(i);
   }

@@ -1,3 +1,4 @@
+#include "cortex_m/nn/additional.h"
 #include "cortex_m/ops/checks.h"
 #include "cortex_m/ops/operators.h"
 #include "cortex_m/ops/quantization.h"
@@ -6,22 +7,20 @@ namespace cortex_m::ops {
 
 namespace {
 
-template <typename T>
-void Dequantize(const T* x, size_t count, const Quantization& q, float* y) {
-  for (size_t i = 0; i < count; ++i) y[i] = DequantizeValue(x[i], q);
+void Dequantize(const int8_t* x, int32_t step, float* y, int32_t count, const cortex_m_nn_quantization& q) {
+  cortex_m_nn_dequantize_s8(x, step, y, count, &q);
 }
 
-// x is dense NHWC; y has element strides of its NCHW dimensions.
+void Dequantize(const int16_t* x, int32_t step, float* y, int32_t count, const cortex_m_nn_quantization& q) {
+  for (int32_t i = 0; i < count; ++i) y[i] = cortex_m_nn_dequantize(x[i * step], &q);
+}
+
 template <typename T>
-void DequantizeFromNhwc(const T* x, const int32_t strides[4], const cmsis_nn_dims& dims, const Quantization& q, float* y) {
-  for (int32_t n = 0; n < dims.n; ++n) {
-    for (int32_t h = 0; h < dims.h; ++h) {
-      for (int32_t w = 0; w < dims.w; ++w) {
-        float* pixel = y + n * strides[0] + h * strides[2] + w * strides[3];
-        for (int32_t c = 0; c < dims.c; ++c) pixel[c * strides[1]] = DequantizeValue(*x++, q);
-      }
-    }
-  }
+void DequantizeFromNhwc(const T* x, float* y, const int32_t strides[4], const cmsis_nn_dims& dims,
+                        const cortex_m_nn_quantization& q) {
+  ForEachRun(strides, dims, [&](int32_t offset, int32_t nhwc_offset, int32_t count, int32_t step) {
+    Dequantize(x + nhwc_offset, step, y + offset, count, q);
+  });
 }
 
 }  // namespace
@@ -33,13 +32,13 @@ Status dequantize_per_tensor_out(KernelContext& context, const Tensor& input, do
   if (!SameLayout(input, out)) {
     return context.Fail("dequantize_per_tensor: input and output have different sizes or dim orders");
   }
-  Quantization q;
+  cortex_m_nn_quantization q;
   CORTEX_M_RETURN_IF_ERROR(ReadQuantization(context, scale, zero_point, quant_min, quant_max, dtype, &q));
-  const size_t count = ElementCount(input);
+  const int32_t count = static_cast<int32_t>(ElementCount(input));
   if (dtype == ScalarType::kChar) {
-    Dequantize(input.as<int8_t>(), count, q, out.mutable_as<float>());
+    Dequantize(input.as<int8_t>(), 1, out.mutable_as<float>(), count, q);
   } else {
-    Dequantize(input.as<int16_t>(), count, q, out.mutable_as<float>());
+    Dequantize(input.as<int16_t>(), 1, out.mutable_as<float>(), count, q);
   }
   return Status();
 }
@@ -55,14 +54,14 @@ Status dequantize_from_nhwc_out(KernelContext& context, const Tensor& input, dou
   if (out.sizes[0] != dims.n || out.sizes[1] != dims.c || out.sizes[2] != dims.h || out.sizes[3] != dims.w) {
     return context.Fail("dequantize_from_nhwc: the input's sizes are not the output's in the order N, H, W, C");
   }
-  Quantization q;
+  cortex_m_nn_quantization q;
   CORTEX_M_RETURN_IF_ERROR(ReadQuantization(context, scale, zero_point, quant_min, quant_max, dtype, &q));
   int32_t strides[4];
   ReadStrides(out, strides);
   if (dtype == ScalarType::kChar) {
-    DequantizeFromNhwc(input.as<int8_t>(), strides, dims, q, out.mutable_as<float>());
+    DequantizeFromNhwc(input.as<int8_t>(), out.mutable_as<float>(), strides, dims, q);
   } else {
-    DequantizeFromNhwc(input.as<int16_t>(), strides, dims, q, out.mutable_as<float>());
+    DequantizeFromNhwc(input.as<int16_t>(), out.mutable_as<float>(), strides, dims, q);
   }
   return Status();
 }

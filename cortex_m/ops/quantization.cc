@@ -3,7 +3,7 @@
 namespace cortex_m::ops {
 
 Status ReadQuantization(KernelContext& context, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max,
-                        ScalarType dtype, Quantization* quantization) {
+                        ScalarType dtype, cortex_m_nn_quantization* quantization) {
   if (dtype != ScalarType::kChar && dtype != ScalarType::kShort) {
     return context.Fail("quantize: the quantized tensor must be int8 or int16");
   }
@@ -15,15 +15,12 @@ Status ReadQuantization(KernelContext& context, double scale, int64_t zero_point
     return context.Fail("quantize: the zero point is outside quant_min..quant_max");
   }
   const float narrow = static_cast<float>(scale);
-  // Both the scale and its inverse must be normal float32 numbers.
-  if (!(narrow >= 1.17549435e-38f && narrow <= 8.5070592e37f)) {
-    return context.Fail("quantize: the scale is not in 2^-126..2^126");
+  // Both the scale and its inverse must be normal float32 numbers, and a subnormal input times the inverse at most 1/2.
+  if (!(narrow >= 2.35098870e-38f && narrow <= 8.5070592e37f)) {
+    return context.Fail("quantize: the scale is not in 2^-125..2^126");
   }
-  quantization->scale = narrow;
-  quantization->inverse = 1.0f / narrow;
-  quantization->zero_point = static_cast<int32_t>(zero_point);
-  quantization->low = static_cast<float>(quant_min - zero_point);
-  quantization->high = static_cast<float>(quant_max - zero_point);
+  *quantization = {narrow, 1.0f / narrow, static_cast<int32_t>(zero_point), static_cast<int32_t>(quant_min),
+                   static_cast<int32_t>(quant_max)};
   return Status();
 }
 

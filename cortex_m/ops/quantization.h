@@ -1,53 +1,61 @@
-// The arithmetic of quantize and dequantize, in float32 and the same bits on every core (docs/numerics.md).
+// quantize and dequantize: their parameters, checked, and the order in which they change the layout on the way.
 #ifndef CORTEX_M_OPS_QUANTIZATION_H_
 #define CORTEX_M_OPS_QUANTIZATION_H_
 
 #include <cstdint>
-#include <cstring>
 
+#include "arm_nnfunctions.h"
+#include "cortex_m/nn/quantization.h"
 #include "cortex_m/runtime/kernel.h"
 
 namespace cortex_m::ops {
 
-// Parameters of one affine quantization, checked.
-struct Quantization {
-  float scale = 1;
-  float inverse = 1;          // 1 / scale, rounded to float32
-  int32_t zero_point = 0;
-  float low = 0, high = 0;    // quant_min - zero_point, quant_max - zero_point: exact in float32
-};
-
 // dtype: of the quantized tensor, int8 or int16.
 Status ReadQuantization(KernelContext& context, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max,
-                        ScalarType dtype, Quantization* quantization);
+                        ScalarType dtype, cortex_m_nn_quantization* quantization);
 
-// A product that is rounded before anything else happens to it: no fused multiply-add, whatever the compiler's flags.
-inline float Rounded(float product) {
-  uint32_t bits;
-  std::memcpy(&bits, &product, sizeof bits);
-  __asm__("" : "+r"(bits));
-  std::memcpy(&product, &bits, sizeof bits);
-  return product;
-}
+// A dimension of more than one element: of a dense tensor with any dim order, and of its dense NHWC twin.
+struct Axis {
+  int32_t size = 1;
+  int32_t stride = 0, nhwc_stride = 0;
+};
 
-// zero_point + round_half_even(x / scale), saturated to quant_min..quant_max; NaN becomes the zero point.
-inline int32_t QuantizeValue(float x, const Quantization& q) {
-  float value = Rounded(x * q.inverse);
-  if (value != value) return q.zero_point;
-  if (value < q.low) value = q.low;
-  if (value > q.high) value = q.high;
-  // |value| < 2^17 now. Adding 1.5 * 2^23 leaves no room for a fraction, so the addition itself rounds, half to even; the
-  // integer stands in the low bits of the sum.
-  constexpr float kMagic = 12582912.0f;
-  constexpr uint32_t kMagicBits = 0x4B400000;
-  const float sum = value + kMagic;
-  uint32_t bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  return static_cast<int32_t>(bits - kMagicBits) + q.zero_point;
-}
-
-inline float DequantizeValue(int32_t value, const Quantization& q) {
-  return static_cast<float>(value - q.zero_point) * q.scale;
+// Visits all elements of an image in runs of neighbours: run(offset, nhwc_offset, count, step), where the elements of a run
+// are one apart in the tensor and `step` apart in its twin. strides: of the tensor's NCHW dimensions.
+template <typename Run>
+void ForEachRun(const int32_t strides[4], const cmsis_nn_dims& dims, Run run) {
+  const Axis nhwc[] = {{dims.n, strides[0], dims.h * dims.w * dims.c},
+                       {dims.h, strides[2], dims.w * dims.c},
+                       {dims.w, strides[3], dims.c},
+                       {dims.c, strides[1], 1}};
+  Axis axes[4];
+  int count = 0;
+  for (const Axis& axis : nhwc) {
+    if (axis.size == 1) continue;
+    Axis* outer = count == 0 ? nullptr : &axes[count - 1];
+    if (outer != nullptr && outer->stride == axis.size * axis.stride && outer->nhwc_stride == axis.size * axis.nhwc_stride) {
+      *outer = {outer->size * axis.size, axis.stride, axis.nhwc_stride};  // one follows the other in both
+    } else {
+      axes[count++] = axis;
+    }
+  }
+  Axis neighbours = {1, 1, 1};  // the axis whose elements are neighbours in the tensor; there is one unless all sizes are 1
+  for (Axis& axis : axes) {
+    if (axis.stride != 1) continue;
+    neighbours = axis;
+    axis = Axis();
+  }
+  for (int32_t a = 0; a < axes[0].size; ++a) {
+    for (int32_t b = 0; b < axes[1].size; ++b) {
+      for (int32_t c = 0; c < axes[2].size; ++c) {
+        for (int32_t d = 0; d < axes[3].size; ++d) {
+          run(a * axes[0].stride + b * axes[1].stride + c * axes[2].stride + d * axes[3].stride,
+              a * axes[0].nhwc_stride + b * axes[1].nhwc_stride + c * axes[2].nhwc_stride + d * axes[3].nhwc_stride,
+              neighbours.size, neighbours.nhwc_stride);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace cortex_m::ops

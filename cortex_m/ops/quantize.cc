@@ -1,3 +1,4 @@
+#include "cortex_m/nn/additional.h"
 #include "cortex_m/ops/checks.h"
 #include "cortex_m/ops/operators.h"
 #include "cortex_m/ops/quantization.h"
@@ -6,22 +7,20 @@ namespace cortex_m::ops {
 
 namespace {
 
-template <typename T>
-void Quantize(const float* x, size_t count, const Quantization& q, T* y) {
-  for (size_t i = 0; i < count; ++i) y[i] = static_cast<T>(QuantizeValue(x[i], q));
+void Quantize(const float* x, int8_t* y, int32_t step, int32_t count, const cortex_m_nn_quantization& q) {
+  cortex_m_nn_quantize_s8(x, y, step, count, &q);
 }
 
-// x has element strides of its NCHW dimensions; y is dense NHWC.
+void Quantize(const float* x, int16_t* y, int32_t step, int32_t count, const cortex_m_nn_quantization& q) {
+  for (int32_t i = 0; i < count; ++i) y[i * step] = static_cast<int16_t>(cortex_m_nn_quantize(x[i], &q));
+}
+
 template <typename T>
-void QuantizeToNhwc(const float* x, const int32_t strides[4], const cmsis_nn_dims& dims, const Quantization& q, T* y) {
-  for (int32_t n = 0; n < dims.n; ++n) {
-    for (int32_t h = 0; h < dims.h; ++h) {
-      for (int32_t w = 0; w < dims.w; ++w) {
-        const float* pixel = x + n * strides[0] + h * strides[2] + w * strides[3];
-        for (int32_t c = 0; c < dims.c; ++c) *y++ = static_cast<T>(QuantizeValue(pixel[c * strides[1]], q));
-      }
-    }
-  }
+void QuantizeToNhwc(const float* x, T* y, const int32_t strides[4], const cmsis_nn_dims& dims,
+                    const cortex_m_nn_quantization& q) {
+  ForEachRun(strides, dims, [&](int32_t offset, int32_t nhwc_offset, int32_t count, int32_t step) {
+    Quantize(x + offset, y + nhwc_offset, step, count, q);
+  });
 }
 
 }  // namespace
@@ -33,13 +32,13 @@ Status quantize_per_tensor_out(KernelContext& context, const Tensor& input, doub
   if (!SameLayout(input, out)) {
     return context.Fail("quantize_per_tensor: input and output have different sizes or dim orders");
   }
-  Quantization q;
+  cortex_m_nn_quantization q;
   CORTEX_M_RETURN_IF_ERROR(ReadQuantization(context, scale, zero_point, quant_min, quant_max, dtype, &q));
-  const size_t count = ElementCount(input);
+  const int32_t count = static_cast<int32_t>(ElementCount(input));
   if (dtype == ScalarType::kChar) {
-    Quantize(input.as<float>(), count, q, out.mutable_as<int8_t>());
+    Quantize(input.as<float>(), out.mutable_as<int8_t>(), 1, count, q);
   } else {
-    Quantize(input.as<float>(), count, q, out.mutable_as<int16_t>());
+    Quantize(input.as<float>(), out.mutable_as<int16_t>(), 1, count, q);
   }
   return Status();
 }
@@ -55,14 +54,14 @@ Status quantize_to_nhwc_out(KernelContext& context, const Tensor& input, double 
   if (input.sizes[0] != dims.n || input.sizes[1] != dims.c || input.sizes[2] != dims.h || input.sizes[3] != dims.w) {
     return context.Fail("quantize_to_nhwc: the output's sizes are not the input's in the order N, H, W, C");
   }
-  Quantization q;
+  cortex_m_nn_quantization q;
   CORTEX_M_RETURN_IF_ERROR(ReadQuantization(context, scale, zero_point, quant_min, quant_max, dtype, &q));
   int32_t strides[4];
   ReadStrides(input, strides);
   if (dtype == ScalarType::kChar) {
-    QuantizeToNhwc(input.as<float>(), strides, dims, q, out.mutable_as<int8_t>());
+    QuantizeToNhwc(input.as<float>(), out.mutable_as<int8_t>(), strides, dims, q);
   } else {
-    QuantizeToNhwc(input.as<float>(), strides, dims, q, out.mutable_as<int16_t>());
+    QuantizeToNhwc(input.as<float>(), out.mutable_as<int16_t>(), strides, dims, q);
   }
   return Status();
 }

@@ -49,29 +49,29 @@ TEST(QuantizePerTensor, EqualsTheDefinition) {
 
 // Every tie of int8, and the floats next to it, for a scale whose inverse is exact.
 TEST(QuantizePerTensor, TiesGoToEven) {
-  Quantization q;
+  cortex_m_nn_quantization q;
   KernelContext context;
   ExpectOk(ReadQuantization(context, 0.25, 0, -128, 127, ScalarType::kChar, &q));
   for (int i = -127; i <= 126; ++i) {
     const float tie = (static_cast<float>(i) + 0.5f) * 0.25f;
-    EXPECT_EQ(QuantizeValue(tie, q), i % 2 == 0 ? i : i + 1) << i;
-    EXPECT_EQ(QuantizeValue(std::nextafter(tie, -1e9f), q), i) << i;
-    EXPECT_EQ(QuantizeValue(std::nextafter(tie, 1e9f), q), i + 1) << i;
+    EXPECT_EQ(cortex_m_nn_quantize(tie, &q), i % 2 == 0 ? i : i + 1) << i;
+    EXPECT_EQ(cortex_m_nn_quantize(std::nextafter(tie, -1e9f), &q), i) << i;
+    EXPECT_EQ(cortex_m_nn_quantize(std::nextafter(tie, 1e9f), &q), i + 1) << i;
   }
 }
 
 TEST(QuantizePerTensor, WhatIsNoNumberOrTooLarge) {
-  Quantization q;
+  cortex_m_nn_quantization q;
   KernelContext context;
   ExpectOk(ReadQuantization(context, 0.1, 7, -120, 119, ScalarType::kChar, &q));
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(QuantizeValue(infinity, q), 119);
-  EXPECT_EQ(QuantizeValue(-infinity, q), -120);
-  EXPECT_EQ(QuantizeValue(std::numeric_limits<float>::max(), q), 119);
-  EXPECT_EQ(QuantizeValue(std::numeric_limits<float>::lowest(), q), -120);
-  EXPECT_EQ(QuantizeValue(std::numeric_limits<float>::quiet_NaN(), q), 7);
-  EXPECT_EQ(QuantizeValue(std::numeric_limits<float>::denorm_min(), q), 7);
-  EXPECT_EQ(QuantizeValue(-0.0f, q), 7);
+  EXPECT_EQ(cortex_m_nn_quantize(infinity, &q), 119);
+  EXPECT_EQ(cortex_m_nn_quantize(-infinity, &q), -120);
+  EXPECT_EQ(cortex_m_nn_quantize(std::numeric_limits<float>::max(), &q), 119);
+  EXPECT_EQ(cortex_m_nn_quantize(std::numeric_limits<float>::lowest(), &q), -120);
+  EXPECT_EQ(cortex_m_nn_quantize(std::numeric_limits<float>::quiet_NaN(), &q), 7);
+  EXPECT_EQ(cortex_m_nn_quantize(std::numeric_limits<float>::denorm_min(), &q), 7);
+  EXPECT_EQ(cortex_m_nn_quantize(-0.0f, &q), 7);
 }
 
 TEST(QuantizeToNhwc, ReordersAnyDimOrder) {

@@ -1,9 +1,9 @@
 // Three operations of float32, each rounded for itself, and then integers: the same bits with a floating-point unit and
 // without one (docs/numerics.md).
+#include "cortex_m/nn/quantization.h"
 #include "cortex_m/ops/broadcast.h"
 #include "cortex_m/ops/checks.h"
 #include "cortex_m/ops/operators.h"
-#include "cortex_m/ops/quantization.h"
 
 namespace cortex_m::ops {
 
@@ -31,7 +31,7 @@ void Divide(const T* a, const T* b, const Division& division, int32_t low, int32
     int32_t value = division.output_zero;
     if (denominator != 0) {
       const float quotient = static_cast<float>(numerator) / static_cast<float>(denominator);
-      value += RoundAway(Rounded(quotient * division.scale));
+      value += RoundAway(cortex_m_nn_rounded(quotient * division.scale));
     }
     to[i] = static_cast<T>(value < low ? low : value > high ? high : value);
   }

@@ -7,14 +7,17 @@
 #include <stdint.h>
 
 #include "arm_nnfunctions.h"
+#include "cortex_m/nn/additional.h"
 #include "cortex_m/boards/platform.h"
 #include "cortex_m/boards/print.h"
 
 #define IN_ARENA __attribute__((section(".arena"), aligned(16)))
-enum { kActivations = 131072, kWeights = 81920, kScratch = 16384, kChannels = 256 };
+enum { kActivations = 131072, kWeights = 81920, kScratch = 16384, kChannels = 256, kImage = 3 * 224 * 224 };
 
 static int8_t input[kActivations] IN_ARENA, second[kActivations] IN_ARENA, output[kActivations] IN_ARENA;
 static int8_t weights[kWeights] IN_ARENA, scratch[kScratch] IN_ARENA;
+static float image[kImage] IN_ARENA;
+static int8_t quantized[kImage] IN_ARENA;
 static int32_t bias[kChannels] IN_ARENA, multiplier[kChannels] IN_ARENA, shift[kChannels] IN_ARENA;
 
 static const cmsis_nn_activation kFull = {-128, 127};
@@ -36,6 +39,9 @@ static void fill(void) {
   for (int32_t i = 0; i < kChannels; ++i) {
     bias[i] = (int32_t)(next_random() % 20001) - 10000;
     multiplier[i] = (int32_t)(0x40000000u + next_random() * 64u);
+  }
+  for (int32_t i = 0; i < kImage; ++i) {
+    image[i] = (float)(next_random() % 256) / 255.0f;
   }
 }
 
@@ -148,6 +154,25 @@ static void run_pool(const char *name, bool max, int32_t size, int32_t kernel) {
                 : arm_avgpool_s8(NULL, &params, &in, input, &filter, &out, output));
 }
 
+// A photo, from and to the planes of its colours.
+static void run_quantize(void) {
+  const cortex_m_nn_quantization q = {1.0f / 128, 128, -128, -128, 127};
+  const int32_t pixels = kImage / 3;
+  begin();
+  cortex_m_nn_quantize_s8(image, quantized, 1, kImage, &q);
+  end("quantize 224x224x3", ARM_CMSIS_NN_SUCCESS);
+  begin();
+  for (int32_t c = 0; c < 3; ++c) {
+    cortex_m_nn_quantize_s8(image + c * pixels, quantized + c, 3, pixels, &q);
+  }
+  end("quantize 3x224x224 to NHWC", ARM_CMSIS_NN_SUCCESS);
+  begin();
+  for (int32_t c = 0; c < 3; ++c) {
+    cortex_m_nn_dequantize_s8(quantized + c, 3, image + c * pixels, pixels, &q);
+  }
+  end("dequantize 224x224x3 to NCHW", ARM_CMSIS_NN_SUCCESS);
+}
+
 int main(void) {
   fill();
   for (uint32_t i = 0; i < sizeof kConvolutions / sizeof *kConvolutions; ++i) {
@@ -171,5 +196,6 @@ int main(void) {
   begin();
   arm_softmax_s8(input, 64, 64, 1717986918, 22, -248, output);
   end("softmax 64 rows of 64", ARM_CMSIS_NN_SUCCESS);
+  run_quantize();
   return 0;
 }
