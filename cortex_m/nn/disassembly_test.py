@@ -29,7 +29,7 @@ MVE = {
     "cortex_m_nn_max_pool_mve": [r"vmax\.s8", r"vldrb\.u8"],
     "cortex_m_nn_mul_mve": [r"vldrb\.s16", r"vmullb\.s16", r"vqrdmulh\.s32"],
     "cortex_m_nn_prelu_mve": [r"vldrbt\.s32", r"vcmp\.s32", "vpsel", r"vqrdmulh\.s32", r"vstrbt\.32"],
-    "cortex_m_nn_dequantize_s8": [r"vldrbt?\.s32", r"vcvt\.f32\.s32", r"vmul\.f32", r"vstrw\.32"],
+    "cortex_m_nn_dequantize_mve": [r"vldrbt?\.s32", r"vcvt\.f32\.s32", r"vmul\.f32", r"vstrw\.32"],
     "cortex_m_nn_quantize_mve": [r"vld20\.32", r"vmul\.f32", r"vcvtn\.s32\.f32", r"vqmovnb\.s32", r"vstrb\.16", "le"],
     "cortex_m_nn_softmax_mve": [r"vqrdmulht?\.s32", r"vshl\.i32"],
 }
@@ -55,7 +55,8 @@ def functions(core: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in output.splitlines():
         if heading := re.fullmatch(r"[0-9a-f]+ <(.+)>:", line):
-            mnemonics = found.setdefault(heading[1], [])
+            name = re.sub(r"\.(isra|constprop|part)\.\d+", "", heading[1])  # a copy with fewer arguments
+            mnemonics = found.setdefault(name, [])
         elif (columns := line.split("\t"))[0].endswith(":") and len(columns) > 1:
             mnemonics.append(columns[1].strip())
     return found
