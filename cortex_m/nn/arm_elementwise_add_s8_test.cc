@@ -18,7 +18,7 @@ arm_cmsis_nn_status Call(const Add& p, const int8_t* a, const int8_t* b, int8_t*
 Add FromScales(double s1, int zp1, double s2, int zp2, double out, int out_zp) {
   const auto quantize = [](double factor, int32_t* multiplier, int32_t* shift) {
     int exponent = 0;
-    *multiplier = static_cast<int32_t>(std::frexp(factor, &exponent) * 2147483647.0);
+    *multiplier = static_cast<int32_t>(std::frexp(factor, &exponent) * 2147483648.0);
     *shift = exponent;
   };
   Add add = {-zp1, 0, 0, -zp2, 0, 0, 20, out_zp, 0, 0};
@@ -56,6 +56,29 @@ TEST(ArmElementwiseAddS8, EveryPairForASubtraction) {
   Add p = FromScales(0.05, 5, 0.04, -9, 0.08, 2);
   p.multiplier2 = -p.multiplier2;
   ExpectAllPairs(p);
+}
+TEST(ArmElementwiseAddS8, EveryPairWhereTheSecondScaleIsTheGreater) { ExpectAllPairs(FromScales(0.03, 3, 0.05, -4, 0.09, 1)); }
+TEST(ArmElementwiseAddS8, EveryPairForScalesThatArePowersOfTwoApart) {
+  for (const double ratio : {0.125, 0.5, 2.0, 4.0}) ExpectAllPairs(FromScales(0.05 * ratio, 20, 0.05, -100, 0.09 * (1 + ratio), 1));
+}
+TEST(ArmElementwiseAddS8, EveryPairForASubtractionWithEqualScales) {
+  Add p = FromScales(0.05, 127, 0.05, 120, 0.08, 2);
+  p.multiplier2 = -p.multiplier2;
+  ExpectAllPairs(p);
+}
+TEST(ArmElementwiseAddS8, EveryPairForEqualScalesAndLimits) {
+  Add p = FromScales(0.05, 3, 0.05, -4, 0.09, 1);
+  p.min = -90;
+  p.max = 80;
+  ExpectAllPairs(p);
+}
+TEST(ArmElementwiseAddS8, EveryPairForAnotherHeadroom) {  // the least that leaves both exact, and less
+  for (const int32_t left_shift : {0, 1, 6, 19, 20}) {
+    Add p = FromScales(0.05, 3, 0.05, -4, 0.09, 1);
+    p.out_shift += 20 - left_shift;
+    p.left_shift = left_shift;
+    ExpectAllPairs(p);
+  }
 }
 TEST(ArmElementwiseAddS8, EveryPairWithFusedRelu6) {
   Add p = FromScales(0.05, 0, 0.05, 0, 0.05, -20);

@@ -1,21 +1,30 @@
-#include "dsp.h"
+#include "bytes.h"
+#include "isa.h"
 #include "pool_s8.h"
 #include "requantize.h"
 
-// `count` channels of a window, all at once where the DSP extension compares four bytes: 4 or 1.
-#if CORTEX_M_NN_DSP
+// Four channels of a window: in a word where one is loaded from any address.
+#if CORTEX_M_NN_THUMB2
 
 static inline __attribute__((always_inline)) void maximum_4(const cortex_m_nn_pool_window *window, const int8_t *x,
                                                             int32_t channels, int32_t min, int32_t max, int8_t *out) {
   uint32_t result = cortex_m_nn_load_4(x);
-  for (int32_t ky = window->rows; ky > 0; --ky, x += window->row_step) {
-    const int8_t *from = x;
-    for (int32_t kx = window->columns; kx > 0; --kx, from += channels) {
-      result = cortex_m_nn_max_4(result, cortex_m_nn_load_4(from));
+  if (window->rows == 2 && window->columns == 2) {
+    const int8_t *second = x + window->row_step;
+    result = cortex_m_nn_max_4(result, cortex_m_nn_load_4(x + channels));
+    result = cortex_m_nn_max_4(result, cortex_m_nn_load_4(second));
+    result = cortex_m_nn_max_4(result, cortex_m_nn_load_4(second + channels));
+  } else {
+    for (int32_t ky = window->rows; ky > 0; --ky, x += window->row_step) {
+      const int8_t *from = x;
+      for (int32_t kx = window->columns; kx > 0; --kx, from += channels) {
+        result = cortex_m_nn_max_4(result, cortex_m_nn_load_4(from));
+      }
     }
   }
-  const uint32_t lowest = ((uint32_t)min & 0xFF) * 0x01010101u, highest = ((uint32_t)max & 0xFF) * 0x01010101u;
-  result = cortex_m_nn_min_4(cortex_m_nn_max_4(result, lowest), highest);
+  if (min != -128 || max != 127) {
+    result = cortex_m_nn_min_4(cortex_m_nn_max_4(result, cortex_m_nn_repeat_4(min)), cortex_m_nn_repeat_4(max));
+  }
   cortex_m_nn_store_4(out, result);
 }
 

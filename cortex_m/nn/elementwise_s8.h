@@ -26,6 +26,16 @@ typedef struct {
   int32_t count;
 } cortex_m_nn_add_call;
 
+// Where rescaling an input rounds nothing: its factor, plus or minus a power of two, from x + offset; 0 where it may round.
+// So it is for the operand with the greater scale, both if the scales are equal: the exporter gives it half of the headroom.
+static inline int32_t cortex_m_nn_add_exact_factor(const cortex_m_nn_add_input *input, int32_t left_shift) {
+  const int32_t exponent = left_shift - 1 + input->shift;
+  if ((input->multiplier != 1 << 30 && input->multiplier != -(1 << 30)) || input->shift > 0 || exponent < 0) {
+    return 0;
+  }
+  return input->multiplier > 0 ? 1 << exponent : -(1 << exponent);
+}
+
 // (a + a_offset) * (b + b_offset), requantized.
 typedef struct {
   const int8_t *a;

@@ -1,7 +1,7 @@
 #include "extremum_s8.h"
 
+#include "bytes.h"
 #include "checks.h"
-#include "dsp.h"
 #include "isa.h"
 #include "mve.h"
 
@@ -16,7 +16,7 @@ void cortex_m_nn_extremum_scalar(cortex_m_nn_extremum_row a, cortex_m_nn_extremu
 
 #if CORTEX_M_NN_DSP
 static inline __attribute__((always_inline)) uint32_t four(const cortex_m_nn_extremum_row *row, int32_t at) {
-  return row->repeats ? (uint8_t)row->values[0] * 0x01010101u : cortex_m_nn_load_4(row->values + at);
+  return row->repeats ? cortex_m_nn_repeat_4(row->values[0]) : cortex_m_nn_load_4(row->values + at);
 }
 
 void cortex_m_nn_extremum_dsp(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,

@@ -284,9 +284,16 @@ static void test_elementwise(int32_t index) {
                               random_activation(),
                               expected,
                               count};
-  if (one_in(4)) {  // the input with the greater scale
-    add.a.multiplier = 1 << 30;
-    add.a.shift = 0;
+  if (one_in(2)) {  // the input with the greater scale, or both
+    const int32_t half = one_in(3) ? -(1 << 30) : 1 << 30;
+    if (one_in(2)) {
+      add.a.multiplier = half;
+      add.a.shift = -between(0, one_in(3) ? 3 : 0);
+    }
+    if (one_in(2)) {
+      add.b.multiplier = half;
+      add.b.shift = -between(0, one_in(3) ? 3 : 0);
+    }
   }
   cmsis_nn_context ctx = begin(0);
   cortex_m_nn_add_scalar(&add);

@@ -188,6 +188,9 @@ int main(void) {
   end("add 32x32x32", arm_elementwise_add_s8(input, second, 5, 1 << 30, 0, -7, 1518500250, -1, 20, output, -3,
                                              1342177280, -18, -128, 127, 32 * 32 * 32));
   begin();
+  end("add 32x32x32, equal scales", arm_elementwise_add_s8(input, second, 5, 1 << 30, 0, -7, 1 << 30, 0, 20, output, -3,
+                                                           1342177280, -18, -128, 127, 32 * 32 * 32));
+  begin();
   end("mul 32x32x32",
       arm_elementwise_mul_s8(input, second, 5, -7, output, -3, 1342177280, -6, -128, 127, 32 * 32 * 32));
   run_pool("average pool 8x8 global, 64", false, 8, 8);
