@@ -45,6 +45,8 @@ class ModelSource:
     module: the network; it is put into eval mode.
     example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
     calibration: calls to observe value ranges with; the example inputs alone if empty.
+    evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
+        accuracy that its budgets ask for over all of them. The example inputs alone if empty.
     output_shapes: if given, what the module must return, checked before anything long begins.
     tune: as of CortexMQuantizer. False where the calibration samples are few and unlike what is to come: tuning fits
         the weights to them.
@@ -53,8 +55,18 @@ class ModelSource:
     module: torch.nn.Module
     example_inputs: Inputs
     calibration: Sequence[Inputs] = ()
+    evaluation: Sequence[Inputs] = ()
     output_shapes: Sequence[Sequence[int]] | None = None
     tune: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Prediction:
+    """One call: what the program takes, what it must give, and what the float module gives."""
+
+    inputs: Inputs
+    expected: list[torch.Tensor]
+    float_outputs: list[torch.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +83,7 @@ class ExportResult:
     float_outputs: list[torch.Tensor]
     quantizer_report: Any
     lowering_report: Any
+    evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
 
     @property
     def sqnr_db(self) -> float:
@@ -130,8 +143,13 @@ def export_model(
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
     expected = Program(program).run(inputs)
     _check_same_shapes(float_outputs, expected)
+    evaluation = []
+    for number, sample in enumerate(source.evaluation, 1):
+        progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
+        stored = tuple(map(_to_stored, sample, passes.report.inputs))
+        evaluation.append(Prediction(stored, Program(program).run(stored), _float_outputs(module, sample)))
     return ExportResult(
-        program, inputs, expected, float_outputs, quantizer.report, passes.report
+        program, inputs, expected, float_outputs, quantizer.report, passes.report, evaluation
     )
 
 
@@ -140,13 +158,13 @@ def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tenso
     for position, value in enumerate(source.example_inputs):
         if not isinstance(value, torch.Tensor):
             raise ModelError(f"example input {position} is a {type(value).__name__}, not a tensor")
-    for number, sample in enumerate(source.calibration):
-        got, want = [tuple(t.shape) for t in sample], [tuple(t.shape) for t in source.example_inputs]
-        if got != want:
-            raise ModelError(f"calibration sample {number} has shapes {got}, the example inputs have {want}")
+    for kind, samples in (("calibration", source.calibration), ("evaluation", source.evaluation)):
+        for number, sample in enumerate(samples):
+            got, want = [tuple(t.shape) for t in sample], [tuple(t.shape) for t in source.example_inputs]
+            if got != want:
+                raise ModelError(f"{kind} sample {number} has shapes {got}, the example inputs have {want}")
     try:
-        with torch.no_grad():
-            outputs = pytree.tree_leaves(module(*source.example_inputs))
+        outputs = _float_outputs(module, source.example_inputs)
     except Exception as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"{type(module).__name__} fails on its example inputs: {first_line}") from error
@@ -158,6 +176,11 @@ def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tenso
         if got != want:
             raise ModelError(f"{type(module).__name__} returns shapes {got}, but {want} is declared")
     return outputs
+
+
+def _float_outputs(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
+    with torch.no_grad():
+        return pytree.tree_leaves(module(*inputs))
 
 
 def _to_stored(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:

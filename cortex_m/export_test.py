@@ -31,7 +31,8 @@ def inputs(seed: int, height: int = 12) -> tuple[torch.Tensor]:
 @pytest.fixture(scope="module")
 def source() -> ModelSource:
     torch.manual_seed(0)
-    return ModelSource(Net(), inputs(0), calibration=[inputs(n) for n in range(1, 5)], output_shapes=[[1, 4]])
+    calibration, evaluation = [inputs(n) for n in range(1, 5)], [inputs(n) for n in range(5, 8)]
+    return ModelSource(Net(), inputs(0), calibration=calibration, evaluation=evaluation, output_shapes=[[1, 4]])
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,15 @@ def test_the_prediction_is_close_to_the_float_model(source, result):
     noise = (floating - result.expected[0]).double().square().sum()
     assert result.sqnr_db == pytest.approx(10 * math.log10(floating.double().square().sum() / noise))
     assert result.sqnr_db > 20
+
+
+def test_each_call_to_judge_by_is_predicted(source, result):
+    assert len(result.evaluation) == len(source.evaluation) == 3
+    for call, sample in zip(source.evaluation, result.evaluation):
+        assert torch.equal(sample.inputs[0], call[0])
+        assert torch.equal(sample.expected[0], Program(result.program).run(call)[0])
+        with torch.no_grad():
+            assert torch.equal(sample.float_outputs[0], source.module(*call))
 
 
 def test_the_same_source_gives_the_same_bytes(source, result):
@@ -84,8 +94,9 @@ class Broken(Net):
         (ModelSource(Net(), (3.0,)), "example input 0 is a float, not a tensor"),
         (ModelSource(Broken(), inputs(0)), "output 1 of Broken is a str, not a tensor"),
         (ModelSource(Net(), inputs(0), calibration=[inputs(1), inputs(1, height=8)]), "calibration sample 1 has shapes"),
+        (ModelSource(Net(), inputs(0), evaluation=[inputs(1, height=8)]), "evaluation sample 0 has shapes"),
     ],
-    ids=["declared shape", "wrong input", "no tensor", "no tensor output", "calibration shape"],
+    ids=["declared shape", "wrong input", "no tensor", "no tensor output", "calibration shape", "evaluation shape"],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(source, sentence):
     with pytest.raises(ModelError, match=sentence) as caught:
@@ -100,6 +111,7 @@ def test_int8_in_and_out(source, result):
     assert not [name for name in names if "quantize_per_tensor" in name or "from_nhwc" in name], names
     (taken,), (given,) = program.lowering_report.inputs, program.lowering_report.outputs
     assert (taken.name, taken.shape, taken.dtype) == ("x", (1, 3, 12, 12), "int8")
+    assert all(sample.inputs[0].dtype == sample.expected[0].dtype == torch.int8 for sample in program.evaluation)
     (image,), (stored,) = program.inputs, program.expected
     assert image.dtype == stored.dtype == torch.int8
     (x,) = source.example_inputs

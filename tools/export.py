@@ -73,17 +73,28 @@ def load_entry(path: Path, function: str):
 
 
 def write_vectors(folder: Path, result) -> None:
-    """Inputs and outputs as raw bytes in memory order, as the device reads and writes them, and what each is."""
+    """Inputs and outputs as raw bytes in memory order, as the device reads and writes them, and what each is.
+
+    vectors.json: {"input": [...], "expected": [...], "float": [...], "evaluation": [...]}; the first three are of the
+    example inputs, with an entry {"file", "shape", "dtype", "dim_order"} for each tensor, and each item of "evaluation" has
+    such three of one call.
+    """
     from cortex_m.host.tensor_bytes import tensor_to_bytes
 
+    def write(sample, prefix: str) -> dict:
+        index: dict = {}
+        for kind, tensors in (("input", sample.inputs), ("expected", sample.expected), ("float", sample.float_outputs)):
+            index[kind] = []
+            for position, tensor in enumerate(tensors):
+                name = f"{prefix}{kind}_{position}.bin"
+                (folder / name).write_bytes(tensor_to_bytes(tensor))
+                about = {"shape": list(tensor.shape), "dtype": str(tensor.dtype), "dim_order": list(tensor.dim_order())}
+                index[kind].append({"file": name, **about})
+        return index
+
     folder.mkdir(parents=True, exist_ok=True)
-    index = {}
-    for kind, tensors in (("input", result.inputs), ("expected", result.expected), ("float", result.float_outputs)):
-        index[kind] = []
-        for position, tensor in enumerate(tensors):
-            name = f"{kind}_{position}.bin"
-            (folder / name).write_bytes(tensor_to_bytes(tensor))
-            index[kind].append({"file": name, "shape": list(tensor.shape), "dtype": str(tensor.dtype)})
+    index = write(result, "")
+    index["evaluation"] = [write(sample, f"evaluation_{number}_") for number, sample in enumerate(result.evaluation)]
     (folder / "vectors.json").write_text(json.dumps(index, indent=1) + "\n")
 
 

@@ -18,6 +18,10 @@ def small():
     net = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3))
     return net, (torch.randn(1, 2, 6, 6),)
 
+def judged():
+    net, inputs = small()
+    return ModelSource(net, inputs, evaluation=[(torch.randn(1, 2, 6, 6),) for _ in range(2)])
+
 def wrong_shape():
     net, inputs = small()
     return ModelSource(net, inputs, output_shapes=[[1, 10]])
@@ -50,7 +54,7 @@ def net(tmp_path_factory) -> Path:
 
 def test_writes_program_report_and_vectors(net, tmp_path):
     done = export(
-        f"--entry={net}:small",
+        f"--entry={net}:judged",
         f"--program={tmp_path}/net.pte",
         f"--report={tmp_path}/net.txt",
         f"--report_json={tmp_path}/net.json",
@@ -66,6 +70,10 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     vectors = json.loads((tmp_path / "vectors" / "vectors.json").read_text())
     assert [entry["shape"] for entry in vectors["expected"]] == [[1, 3]]
     assert (tmp_path / "vectors" / vectors["input"][0]["file"]).stat().st_size == 4 * 2 * 6 * 6
+    assert vectors["input"][0]["dim_order"] == [0, 1, 2, 3]
+    files = [entry["file"] for sample in vectors["evaluation"] for kind in ("input", "expected", "float") for entry in sample[kind]]
+    assert len(files) == len(set(files)) == 6
+    assert all((tmp_path / "vectors" / file).stat().st_size in (4 * 3, 4 * 2 * 6 * 6) for file in files)
     assert "wrote net.pte" in done.stderr
 
 

@@ -85,3 +85,18 @@ def test_sizes_of_what_is_no_elf(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match="is not a 32-bit|is a damaged ELF"):
         elf_size.report(path)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("main", "main"),
+        ("_ZN8cortex_m6Method4InitEi", "cortex_m::Method::Init"),
+        ("_ZN8cortex_m12_GLOBAL__N_14FindILb1EEEiv", "cortex_m::(anonymous)::Find<>"),
+        ("_ZN8cortex_m12_GLOBAL__N_14FindILb1EEEiv.isra.0", "cortex_m::(anonymous)::Find<>"),
+        ("_ZZN1a1bEvENKUliE_clEi", "a::b"),  # a lambda in a::b
+        ("_Znonsense", "_Znonsense"),
+    ],
+)
+def test_names_of_symbols(symbol, name):
+    assert elf_size.plain_name(elf_size.demangle(symbol)) == name

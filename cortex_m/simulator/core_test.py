@@ -196,3 +196,8 @@ def test_sizes(core):
     assert sizes["bss"] >= 4096  # the probe's copy buffer
     assert sizes["flash"] == sizes["code"] + sizes["constants"] + sizes["data"]
     assert sizes["ram"] == sizes["data"] + sizes["bss"] + sizes["stack"]
+    symbols = elf_size.symbols(_elf(core))
+    named = sum(symbols.values())
+    assert 0.7 * (sizes["code"] + sizes["constants"]) < named <= sizes["flash"]  # the rest is padding, strings, assembly
+    assert symbols["Reset_Handler"] > 0 and symbols["main"] > 0
+    assert elf_size.compiler(_elf(core)).startswith("GCC: ")
