@@ -24,7 +24,7 @@ from torch.utils import _pytree as pytree
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import BoundaryTensor
 from cortex_m.quantizer.quantizer import CortexMQuantizer
@@ -141,13 +141,13 @@ def export_model(
     program = seal(bytes(edge.to_executorch().buffer), target)
     progress("predicting the outputs")
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
-    expected = Program(program).run(inputs)
+    expected = ReferenceProgram(program).run(inputs)
     _check_same_shapes(float_outputs, expected)
     evaluation = []
     for number, sample in enumerate(source.evaluation, 1):
         progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
-        evaluation.append(Prediction(stored, Program(program).run(stored), _float_outputs(module, sample)))
+        evaluation.append(Prediction(stored, ReferenceProgram(program).run(stored), _float_outputs(module, sample)))
     return ExportResult(
         program, inputs, expected, float_outputs, quantizer.report, passes.report, evaluation
     )

@@ -8,7 +8,7 @@ from torch import nn
 
 from cortex_m import CortexM, CortexMTargetConfig, ModelSource, export_model
 from cortex_m.export import ExportResult, ModelError
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 
 
 class Net(nn.Module):
@@ -41,7 +41,7 @@ def result(source) -> ExportResult:
 
 
 def test_the_program_gives_the_predicted_outputs(result):
-    again = Program(result.program).run(result.inputs)
+    again = ReferenceProgram(result.program).run(result.inputs)
     assert torch.equal(again[0], result.expected[0])
 
 
@@ -58,7 +58,7 @@ def test_each_call_to_judge_by_is_predicted(source, result):
     assert len(result.evaluation) == len(source.evaluation) == 3
     for call, sample in zip(source.evaluation, result.evaluation):
         assert torch.equal(sample.inputs[0], call[0])
-        assert torch.equal(sample.expected[0], Program(result.program).run(call)[0])
+        assert torch.equal(sample.expected[0], ReferenceProgram(result.program).run(call)[0])
         with torch.no_grad():
             assert torch.equal(sample.float_outputs[0], source.module(*call))
 
@@ -107,7 +107,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(source, sentence):
 def test_int8_in_and_out(source, result):
     """The program between the two conversions is the same: so are the integers."""
     program = export_model(source, quantize_io=False, strict=True)
-    names = Program(program.program).instruction_names()
+    names = ReferenceProgram(program.program).instruction_names()
     assert not [name for name in names if "quantize_per_tensor" in name or "from_nhwc" in name], names
     (taken,), (given,) = program.lowering_report.inputs, program.lowering_report.outputs
     assert (taken.name, taken.shape, taken.dtype) == ("x", (1, 3, 12, 12), "int8")

@@ -133,12 +133,12 @@ def classify(argv) -> None:
             device = pool.submit(run_device, elf, board, photo, Path(folder))
             import torch
 
-            from cortex_m.host.interpreter import Program
+            from cortex_m.host.interpreter import ReferenceProgram
             from examples import mobilenet_v2
 
             with torch.no_grad():
                 floating = mobilenet_v2.pretrained()(photo)
-            predicted = Program(Path(FLAGS.program).read_bytes()).run((photo,))[0]
+            predicted = ReferenceProgram(Path(FLAGS.program).read_bytes()).run((photo,))[0]
             logits, values = device.result()
     console.print(class_table(logits, floating))
     console.print(size_table(FLAGS.core, values, elf_size.report(elf)))

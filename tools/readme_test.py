@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cortex_m import ModelSource, export_model
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 
 
 def block(words: str) -> str:
@@ -17,13 +17,19 @@ def block(words: str) -> str:
     return found
 
 
-def test_the_example_network_exports():
+def test_the_example_network_exports_and_runs_here(tmp_path, monkeypatch):
     names: dict = {}
     exec(block("def model():"), names)
     source = names["model"]()
     assert isinstance(source, ModelSource)
     result = export_model(source, strict=True)
     assert result.sqnr_db > 20
+    text = block("cortex_m.host import Program")
+    (tmp_path / "net.pte").write_bytes(result.program)
+    monkeypatch.chdir(tmp_path)
+    names = {"images": torch.stack([*result.inputs, torch.zeros_like(result.inputs[0])])}
+    exec(text, names)
+    assert torch.equal(names["scores"][0], result.expected[0]) and len(names["scores"]) == 2
 
 
 @pytest.mark.parametrize("memory_format", [torch.contiguous_format, torch.channels_last])
@@ -35,7 +41,7 @@ def test_the_recipe_with_executorchs_names_runs_verbatim(memory_format):
     example_inputs = (torch.randn(1, 3, 8, 8).to(memory_format=memory_format),)
     names = {"model": model, "example_inputs": example_inputs}
     exec(block("to_edge_transform_and_lower"), names)
-    (output,) = Program(bytes(names["et_program"].buffer)).run(example_inputs)
+    (output,) = ReferenceProgram(bytes(names["et_program"].buffer)).run(example_inputs)
     floating = model(*example_inputs)
     noise = (output - floating).square().sum()
     assert output.shape == floating.shape

@@ -42,8 +42,10 @@ target = CortexMTargetConfig(CortexM.M55)
 edge._edge_programs["forward"] = CortexMPassManager(edge.exported_program(), target_config=target, strict=True).transform()
 program = bytes(edge.to_executorch().buffer)
 
-from cortex_m.host.interpreter import Program
-(predicted,) = Program(program).run(inputs)
+from cortex_m.host.interpreter import ReferenceProgram
+(predicted,) = ReferenceProgram(program).run(inputs)
+from cortex_m.host import Program
+assert torch.equal(Program(program).run(inputs)[0], predicted)
 assert (predicted - model(*inputs)).abs().max() < 0.1
 outside = [
     name for name, module in sys.modules.items()

@@ -1,6 +1,6 @@
 """Executes a .pte on the host with the reference operators: what the device must give, bit for bit.
 
-    program = Program(Path("model.pte").read_bytes())
+    program = ReferenceProgram(Path("model.pte").read_bytes())
     logits, = program.run((image,))
 
 Memory is laid out as the program plans it: one buffer of bytes for each memory id, tensors as views into them. So a plan that puts
@@ -17,6 +17,7 @@ from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
 import cortex_m.ops.operators  # noqa: F401  (registers torch.ops.cortex_m)
+from cortex_m.host.errors import ProgramError
 from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
 
@@ -43,11 +44,7 @@ class Call:
     outputs: tuple[torch.Tensor, ...]
 
 
-class ProgramError(ValueError):
-    """The program asks for something this interpreter has not got; the message names it."""
-
-
-class Program:
+class ReferenceProgram:
     """One method of a .pte, with its memory. Mutable buffers keep their values from run to run.
 
     data: the file's bytes, for whatever target. method: name of the execution plan.
@@ -252,3 +249,6 @@ def find_operator(operator: schema.Operator) -> torch._ops.OpOverload:
         return getattr(getattr(getattr(torch.ops, namespace), name), operator.overload or "default")
     except AttributeError as error:
         raise ProgramError(f"no operator {operator_name(operator)} on the host") from error
+
+
+Program = ReferenceProgram  # until all callers use the new name

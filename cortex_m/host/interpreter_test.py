@@ -7,7 +7,7 @@ from torch import nn
 from torch.export import export
 
 import cortex_m.ops.operators  # noqa: F401
-from cortex_m.host.interpreter import Program, ProgramError
+from cortex_m.host.interpreter import ReferenceProgram, ProgramError
 
 
 def program(module, *inputs):
@@ -34,13 +34,13 @@ def net():
 
 def test_outputs_are_those_of_pytorch(net):
     module, x, data = net
-    for got, want in zip(Program(data).run((x,)), module(x), strict=True):
+    for got, want in zip(ReferenceProgram(data).run((x,)), module(x), strict=True):
         torch.testing.assert_close(got, want)
 
 
 def test_a_program_runs_again_with_other_inputs(net):
     module, x, data = net
-    loaded = Program(data)
+    loaded = ReferenceProgram(data)
     first = loaded.run((x,))
     for got, want in zip(loaded.run((2 * x - 1,)), module(2 * x - 1), strict=True):
         torch.testing.assert_close(got, want)
@@ -50,7 +50,7 @@ def test_a_program_runs_again_with_other_inputs(net):
 def test_callback_sees_each_call_with_its_outputs(net):
     module, x, data = net
     calls = []
-    loaded = Program(data)
+    loaded = ReferenceProgram(data)
     loaded.run((x,), callback=lambda call: calls.append((call.index, call.op, [o.clone() for o in call.outputs])))
     assert [op for _, op, _ in calls] == loaded.instruction_names()
     relu = next(outputs[0] for _, op, outputs in calls if op.startswith("aten::relu"))
@@ -68,7 +68,7 @@ class Counter(nn.Module):
 
 
 def test_mutable_buffers_keep_their_values_from_run_to_run():
-    loaded = Program(program(Counter(), torch.ones(2)))
+    loaded = ReferenceProgram(program(Counter(), torch.ones(2)))
     outputs = [loaded.run((torch.tensor([1.0, 3.0]),))[0].tolist() for _ in range(3)]
     assert outputs == [[2.0, 6.0], [4.0, 12.0], [6.0, 18.0]]
 
@@ -80,7 +80,7 @@ class Branches(nn.Module):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_control_flow(sign):
-    loaded = Program(program(Branches(), torch.ones(3)))
+    loaded = ReferenceProgram(program(Branches(), torch.ones(3)))
     x = torch.full((3,), sign)
     torch.testing.assert_close(loaded.run((x,))[0], Branches()(x))
 
@@ -90,7 +90,7 @@ def test_outputs_come_in_the_programs_memory_order(memory_format):
     module = nn.Conv2d(2, 3, 3)
     x = torch.randn(1, 2, 5, 6).to(memory_format=memory_format)
     want = module.to(memory_format=memory_format)(x)
-    got = Program(program(module, x)).run((x,))[0]
+    got = ReferenceProgram(program(module, x)).run((x,))[0]
     torch.testing.assert_close(got, want)
     assert got.stride() == want.stride()
 
@@ -107,7 +107,7 @@ def test_a_plan_that_overlaps_live_tensors_shows():
     x = torch.randn(3, 4)
     config = EdgeCompileConfig(_check_ir_validity=False)
     data = bytes(to_edge(export(Transposed(), (x,)), compile_config=config).to_executorch().buffer)
-    loaded = Program(data)
+    loaded = ReferenceProgram(data)
     torch.testing.assert_close(loaded.run((x,))[0], x.t(), atol=0.051, rtol=0)
     for value in loaded._plan.values:
         if getattr(value.val, "allocation_info", None) is not None:
@@ -126,9 +126,9 @@ def test_a_plan_that_overlaps_live_tensors_shows():
 )
 def test_wrong_inputs_are_refused(net, inputs, message):
     with pytest.raises(ProgramError, match=message):
-        Program(net[2]).run(inputs)
+        ReferenceProgram(net[2]).run(inputs)
 
 
 def test_unknown_methods_are_refused(net):
     with pytest.raises(ProgramError, match="no method 'backward', only \\['forward'\\]"):
-        Program(net[2], method="backward")
+        ReferenceProgram(net[2], method="backward")

@@ -1,40 +1,19 @@
-"""Scratch sizes from the kernel library itself, built for the host: the predicate that the device obeys, asked for any core.
-
-The shared library is looked for in $CORTEX_M_NN_LIBRARY, beside the kernels (Bazel's runfiles, a wheel), and in bazel-bin.
-"""
+"""Scratch sizes from the kernel library itself, built for the host: the predicate that the device obeys, asked for any core."""
 
 import ctypes
-import os
 from functools import lru_cache
-from pathlib import Path
 from typing import Sequence
 
+from cortex_m.host import locate
 from cortex_m.target_config import Backend
 
-_NAME = "libcortex_m_nn.so"
 _Int4 = ctypes.c_int32 * 4
 _Int2 = ctypes.c_int32 * 2
 
 
-def _candidates() -> list[Path]:
-    named = os.environ.get("CORTEX_M_NN_LIBRARY")
-    if named:
-        return [Path(named)]
-    package = Path(__file__).absolute().parent.parent
-    return [package / "nn" / _NAME, package.parent / "bazel-bin" / "cortex_m" / "nn" / _NAME]
-
-
 @lru_cache(maxsize=1)
 def _library() -> ctypes.CDLL:
-    paths = _candidates()
-    for path in paths:
-        if path.is_file():
-            return ctypes.CDLL(str(path))
-    looked = ", ".join(map(str, paths))
-    raise FileNotFoundError(
-        f"{_NAME} is in none of {looked}: build it with `bazel build //cortex_m/nn:{_NAME}`, "
-        "or name it in CORTEX_M_NN_LIBRARY"
-    )
+    return locate.load("nn", "libcortex_m_nn.so", "CORTEX_M_NN_LIBRARY")
 
 
 def _checked(size: int, what: str) -> int:

@@ -6,7 +6,7 @@ from executorch.exir import to_edge
 from torch import nn
 from torch.export import export
 
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.host.signature import SignatureError, TensorSpec, read_signature
 
 
@@ -27,7 +27,7 @@ def test_ends(program):
     assert signature.inputs[0] == TensorSpec((1, 2, 3, 4), torch.float32, (0, 2, 3, 1))
     assert signature.inputs[1].kind is int
     assert signature.outputs[1] == TensorSpec((1, 24), torch.int32, (0, 1))
-    assert list(signature.arena_sizes) == Program(program).arena_sizes[1:]
+    assert list(signature.arena_sizes) == ReferenceProgram(program).arena_sizes[1:]
 
 
 def test_tensors_go_and_come_in_the_programs_order(program):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.export import export
 
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.recipe import lower_exported, quantize, quantize_and_lower
 
 
@@ -86,7 +86,7 @@ def test_the_program_keeps_no_unused_state(residual):
 
 
 def test_report_names_the_layer_of_each_instruction_of_the_file(residual):
-    program = Program(residual.data)
+    program = ReferenceProgram(residual.data)
     assert [i.op + ".out" for i in residual.report.instructions] == program.instruction_names()
     modules = [i.module for i in residual.report.instructions]
     assert modules[1:5] == ["stem.0", "expand.0", "depthwise.0", "project.0"]

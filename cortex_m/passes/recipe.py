@@ -11,7 +11,7 @@ from torch.export import ExportedProgram, export
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import LoweringReport
 from cortex_m.quantizer.quantizer import CortexMQuantizer
@@ -38,10 +38,10 @@ class Lowered:
     @property
     def ops(self) -> list[str]:
         """Instructions of the .pte without namespace and overload."""
-        return [name.split("::")[1].rsplit(".", 1)[0] for name in Program(self.data).instruction_names()]
+        return [name.split("::")[1].rsplit(".", 1)[0] for name in ReferenceProgram(self.data).instruction_names()]
 
     def run(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
-        return Program(self.data).run(inputs)
+        return ReferenceProgram(self.data).run(inputs)
 
     def reference(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
         """The quantize-dequantize graph in float, as PyTorch computes it."""

@@ -4,8 +4,8 @@ A small quantized network is exported. With its seal, every truncated program an
 Without it, the verifier and the operators are on their own: the program is damaged at random places by flipped bits, by
 bytes at the ends of their range and by words that are plausible as offsets and sizes, and is refused with a sentence or,
 where it still is a program, run. All of them run in one start of each
-simulator; a fault or a hang would end it with an error. The host runs them too: its verdict on a file, and the outputs
-of what it still accepts, must be the device's.
+simulator; a fault or a hang would end it with an error. The host runs them too, as a runner and as `cortex_m.host.Program`: its
+verdict on a file, and the outputs of what it still accepts, must be the device's.
 """
 
 import random
@@ -19,6 +19,7 @@ import torch
 
 from cortex_m import simulator
 from cortex_m.export import ModelSource, export_model
+from cortex_m.host import Program
 from cortex_m.host.tensor_bytes import tensor_to_bytes
 from cortex_m.seal import unsealed
 
@@ -106,6 +107,29 @@ def results(batch):
         paths = [folder / f"{core}_{number}-0.bin" for number in range(count)]
         found[core] = verdicts, [path.read_bytes() if path.exists() else None for path in paths]
     return found
+
+
+@pytest.fixture(scope="module")
+def python_results(batch):
+    """The same of `cortex_m.host.Program`: "ok" or the exception's sentence, and the output's bytes or None."""
+    folder, _, count = batch
+    image = (folder / "x.bin").read_bytes()
+    found = []
+    for number in range(count):
+        try:
+            program = Program((folder / f"{number}.pte").read_bytes())
+            (value,) = program.run([spec.from_bytes(image) for spec in program.inputs])
+            found.append(("ok", tensor_to_bytes(value)))
+        except ValueError as error:  # ProgramError, and SignatureError where the image is none for it any more
+            found.append((f"error: {error}", None))
+    return found
+
+
+def test_python_judges_and_computes_as_the_host_does(results, python_results):
+    """Its kernels are all there are, so that a damaged name may be that of one for floats; else as strict."""
+    for (verdict, output), host_verdict, host_output in zip(python_results, *results["host"], strict=True):
+        assert (verdict == "ok") == (host_verdict == "ok"), (verdict, host_verdict)
+        assert output == host_output
 
 
 @pytest.mark.parametrize("core", ["host", *_CORES])

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cortex_m/runtime/testing/loaded_method.h"
+#include "cortex_m/runtime/loaded_method.h"
 #include "cortex_m/runtime/testing/kernels.h"
 
 namespace cortex_m {

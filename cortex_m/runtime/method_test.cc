@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cortex_m/runtime/testing/kernels.h"
-#include "cortex_m/runtime/testing/loaded_method.h"
+#include "cortex_m/runtime/loaded_method.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {

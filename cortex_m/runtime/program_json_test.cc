@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cortex_m/runtime/testing/loaded_method.h"
+#include "cortex_m/runtime/loaded_method.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {

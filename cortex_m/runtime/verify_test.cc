@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "cortex_m/runtime/testing/loaded_method.h"
+#include "cortex_m/runtime/loaded_method.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.export import export
 
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.recipe import lower, lower_exported, round_trip
 from cortex_m.quantizer.quantization_configs import INT16_PER_TENSOR_CONFIG
 from cortex_m.quantizer.quantizer import CortexMQuantizer
@@ -84,7 +84,7 @@ def cases():
 def test_the_device_gives_the_bits_of_the_reference(core, cases):
     for (data, inputs), result in zip(cases, Device(core).run(cases), strict=True):
         assert result.error is None
-        (want,) = Program(data).run(inputs)
+        (want,) = ReferenceProgram(data).run(inputs)
         assert torch.equal(result.outputs[0], want)
         rails = (want == want.min()).float().mean() + (want == want.max()).float().mean()
         assert float(rails) < 0.5

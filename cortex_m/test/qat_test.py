@@ -18,7 +18,7 @@ from torchao.quantization.pt2e import move_exported_model_to_eval
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.quantizer.observers import NotCalibratedError
 from cortex_m.quantizer.quantizer import CortexMQuantizer
@@ -122,9 +122,9 @@ def test_trained_weights_are_the_programs(trained):
 
 def test_program_is_exact_and_right(trained):
     """0 LSB between prediction and C++ runtime; no float operator; as good as the model that was trained."""
-    names = Program(trained.program).instruction_names()
+    names = ReferenceProgram(trained.program).instruction_names()
     assert all(name.startswith("cortex_m::") or name == "aten::view_copy.out" for name in names), names
-    (predicted,) = Program(trained.program).run((trained.test,))
+    (predicted,) = ReferenceProgram(trained.program).run((trained.test,))
     (result,) = Device("host").run([(trained.program, (trained.test,))])
     assert result.error is None and torch.equal(result.outputs[0], predicted)
     right = (predicted.argmax(1) == trained.labels).float().mean()

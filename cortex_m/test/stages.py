@@ -17,7 +17,7 @@ from torchao.quantization.pt2e.quantizer import Quantizer
 
 from cortex_m.boards import boards
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.target_config import CortexM, CortexMTargetConfig
@@ -121,7 +121,7 @@ class _EdgeStage(Stage):
 
     def run_artifact(self, inputs: Inputs) -> list[torch.Tensor]:
         # to_executorch changes the graph that it is given.
-        return Program(bytes(copy.deepcopy(self.artifact).to_executorch().buffer)).run(inputs)
+        return ReferenceProgram(bytes(copy.deepcopy(self.artifact).to_executorch().buffer)).run(inputs)
 
 
 class CortexMToEdge(_EdgeStage):
@@ -190,7 +190,7 @@ class ToExecutorch(Stage):
         return self.artifact.exported_program().graph_module
 
     def run_artifact(self, inputs: Inputs) -> list[torch.Tensor]:
-        return Program(bytes(self.artifact.buffer)).run(inputs)
+        return ReferenceProgram(bytes(self.artifact.buffer)).run(inputs)
 
 
 class CortexMSerialize(Stage):

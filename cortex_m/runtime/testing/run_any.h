@@ -7,7 +7,7 @@
 
 #include "cortex_m/runtime/program_json.h"
 #include "cortex_m/runtime/testing/kernels.h"
-#include "cortex_m/runtime/testing/loaded_method.h"
+#include "cortex_m/runtime/loaded_method.h"
 
 namespace cortex_m {
 

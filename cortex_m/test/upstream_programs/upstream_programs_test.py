@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.host.signature import read_signature
 from cortex_m.seal import target_of
 from cortex_m.test.device import Device
@@ -47,7 +47,7 @@ def test_device_gives_upstreams_bytes(results, program):
 def test_reference_gives_upstreams_bytes(program):
     data, inputs, expected, output = _case(program)
     assert target_of(data) is None
-    assert output.to_bytes(Program(data).run(inputs)[0]) == expected
+    assert output.to_bytes(ReferenceProgram(data).run(inputs)[0]) == expected
 
 
 def test_programs_differ_by_target():

@@ -1,7 +1,12 @@
 // A method with memory of exactly the size it asks for, each piece on the heap by itself: a sanitizer sees the first byte
-// that is touched outside.
-#ifndef CORTEX_M_RUNTIME_TESTING_LOADED_METHOD_H_
-#define CORTEX_M_RUNTIME_TESTING_LOADED_METHOD_H_
+// that is touched outside. Host only.
+//
+//   LoadedMethod loaded(file, kernels);
+//   if (!loaded.status.ok()) ...
+//   memcpy(loaded.method.input(0).as_tensor.data, image, image_size);
+//   Status status = loaded.method.Execute();
+#ifndef CORTEX_M_RUNTIME_LOADED_METHOD_H_
+#define CORTEX_M_RUNTIME_LOADED_METHOD_H_
 
 #include <memory>
 #include <string>
@@ -14,11 +19,11 @@ namespace cortex_m {
 
 class LoadedMethod {
  public:
-  // What a test's heap allows a hostile file to ask for.
-  static constexpr size_t kMostPlannedBytes = size_t{1} << 24;
-
   // Load, Measure and Init; memory for unplanned inputs and outputs is given too. `load_status` of Load; `status` of all.
-  LoadedMethod(const std::string& file, KernelTable kernels, const char* name = nullptr) : bytes_(file) {
+  // most_bytes: what a file, perhaps a hostile one, may ask for.
+  LoadedMethod(const std::string& file, KernelTable kernels, const char* name = nullptr,
+               size_t most_bytes = size_t{1} << 24)
+      : bytes_(file), most_bytes_(most_bytes) {
     load_status = status = Program::Load(bytes_.bytes(), program);
     if (status.ok()) status = Init(kernels, name);
   }
@@ -41,34 +46,35 @@ class LoadedMethod {
     const MethodBuffers buffers = {{kernels_.data(), kernels_.size()},     {slots_.data(), slots_.size()},
                                    {arguments_.data(), arguments_.size()}, {integers_.data(), integers_.size()},
                                    {tensors_.data(), tensors_.size()},     {tensor_pointers_.data(), tensor_pointers_.size()}};
-    size_t total = 0;
     for (size_t id = 1; id <= PlannedCount(program, name); ++id) {
-      const size_t size = PlannedBytes(program, name, id);
-      total += size;
-      if (total > kMostPlannedBytes) return Status(Code::kResourceExhausted, "more planned memory than this test gives");
-      memories_.push_back(std::make_unique<AlignedBytes>(std::string(size, '\x5a')));
-      planned_.push_back(memories_.back()->span());
+      planned_.push_back(Memory(PlannedBytes(program, name, id)));
+      if (planned_.back().data == nullptr) return Status(Code::kResourceExhausted, "the program plans more memory than there is");
     }
     CORTEX_M_RETURN_IF_ERROR(method.Init(program, name, kernels, buffers, {planned_.data(), planned_.size()}));
     for (size_t i = 0; i < method.input_count(); ++i) {
-      if (NeedsMemory(method.input(i))) CORTEX_M_RETURN_IF_ERROR(method.SetInputMemory(i, Memory(method.input(i))));
+      if (NeedsMemory(method.input(i))) CORTEX_M_RETURN_IF_ERROR(method.SetInputMemory(i, MemoryFor(method.input(i))));
     }
     for (size_t i = 0; i < method.output_count(); ++i) {
-      if (NeedsMemory(method.output(i))) CORTEX_M_RETURN_IF_ERROR(method.SetOutputMemory(i, Memory(method.output(i))));
+      if (NeedsMemory(method.output(i))) CORTEX_M_RETURN_IF_ERROR(method.SetOutputMemory(i, MemoryFor(method.output(i))));
     }
     return Status();
   }
 
   static bool NeedsMemory(const Value& value) { return value.tag == Tag::kTensor && value.as_tensor.data == nullptr; }
 
-  Span<uint8_t> Memory(const Value& value) {
-    const size_t size = ByteSize(value.as_tensor);
-    if (size > kMostPlannedBytes) return {};
+  Span<uint8_t> MemoryFor(const Value& value) { return Memory(ByteSize(value.as_tensor)); }
+
+  // Null if that is more than the file may ask for.
+  Span<uint8_t> Memory(size_t size) {
+    if (size > most_bytes_ - used_bytes_) return {};
+    used_bytes_ += size;
     memories_.push_back(std::make_unique<AlignedBytes>(std::string(size, '\x5a')));
     return memories_.back()->span();
   }
 
   AlignedBytes bytes_;
+  size_t most_bytes_;
+  size_t used_bytes_ = 0;
   std::vector<KernelFunction> kernels_;
   std::vector<Slot> slots_;
   std::vector<Value> arguments_;
@@ -81,4 +87,4 @@ class LoadedMethod {
 
 }  // namespace cortex_m
 
-#endif  // CORTEX_M_RUNTIME_TESTING_LOADED_METHOD_H_
+#endif  // CORTEX_M_RUNTIME_LOADED_METHOD_H_
