@@ -82,7 +82,7 @@ def _take_off(editor: GraphEditor, node: Node) -> QParams:
     with editor.fake_mode:
         node.meta["val"] = node.meta["val"].to(params[0].dtype)
     for user in users:
-        user.replace_all_uses_with(node)
+        editor.replace(user, node)
         editor.erase_if_unused(user)
     return params[0]
 

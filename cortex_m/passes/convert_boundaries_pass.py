@@ -20,5 +20,5 @@ class ConvertBoundariesPass(CortexMPass):
                 self.report.refuse(node, f"{params.dtype} is none of the types cortex_m quantizes to")
                 continue
             name = "cortex_m::quantize_per_tensor" if quantize else "cortex_m::dequantize_per_tensor"
-            node.replace_all_uses_with(editor.call(name, (node.args[0], *params.args()), node, node))
+            editor.replace(node, editor.call(name, (node.args[0], *params.args()), node, node))
             editor.erase_if_unused(node)

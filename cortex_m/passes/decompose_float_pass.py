@@ -25,7 +25,7 @@ class DecomposeFloatPass(CortexMPass):
             main, value = decompose(editor, node)
             for reason in reasons:
                 self.report.refuse(main, reason)
-            node.replace_all_uses_with(value)
+            editor.replace(node, value)
             editor.erase_if_unused(node)
 
 

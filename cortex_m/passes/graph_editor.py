@@ -20,6 +20,7 @@ from torch.export.graph_signature import (
 from torch.fx import Node
 from torch.fx.node import map_arg
 
+from cortex_m.passes.model_value import note_made_for, note_replacement
 from cortex_m.passes.qparams import torch_op
 
 # What a new node takes over from the node it was made for: where in the user's source it comes from.
@@ -65,6 +66,7 @@ class GraphEditor:
             node = self.graph.call_function(target, args, kwargs or {})
         node.meta.update({key: origin.meta[key] for key in _ORIGIN if key in origin.meta})
         self.update_value(node)
+        note_made_for(origin, node)
         return node
 
     def update_value(self, node: Node) -> None:
@@ -82,6 +84,11 @@ class GraphEditor:
         self.graph.erase_node(node)
         for producer in inputs:
             self.erase_if_unused(producer)
+
+    def replace(self, old: Node, new: Node) -> None:
+        """Readers of `old` read `new` instead, which from now on stands for the same value of the model."""
+        note_replacement(old, new)
+        old.replace_all_uses_with(new)
 
     # Constants
 

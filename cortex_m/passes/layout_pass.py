@@ -47,5 +47,5 @@ def _join_views(editor: GraphEditor) -> None:
             node.args = (previous.args[0], *node.args[1:])
             editor.erase_if_unused(previous)
         if node.meta["val"].shape == node.args[0].meta["val"].shape:
-            node.replace_all_uses_with(node.args[0])
+            editor.replace(node, node.args[0])
             editor.erase_if_unused(node)

@@ -29,5 +29,5 @@ class LowerTablesPass(CortexMPass):
                 lut = editor.constant(table, f"{result.name}_lut")
                 arguments = (function.source.args[0], lut)
                 made[result, params] = editor.call("cortex_m::quantized_activation", arguments, quantize, result)
-            quantize.replace_all_uses_with(made[result, params])
+            editor.replace(quantize, made[result, params])
             editor.erase_if_unused(quantize)

@@ -51,7 +51,7 @@ class PropagateQuantizationPass(CortexMPass):
             for node in earlier.values():
                 editor.graph.erase_node(node)
             return
-        quantize.replace_all_uses_with(moved)
+        editor.replace(quantize, moved)
         editor.erase_if_unused(quantize)
         for node in earlier.values():
             if not node._erased:
@@ -74,7 +74,7 @@ class PropagateQuantizationPass(CortexMPass):
             return
         if op in MOVEMENTS:
             moved = editor.call_target(dequantize.target, (moved, *params.args()), move, dequantize)
-        move.replace_all_uses_with(moved)
+        editor.replace(move, moved)
         editor.erase_if_unused(move)
 
     def _sink_results(self, editor: GraphEditor, move: Node) -> None:
@@ -86,7 +86,7 @@ class PropagateQuantizationPass(CortexMPass):
             result, is_moved = rebuild_result(Move(editor, move, values, params, item), item.args[1])
             if is_moved:
                 result = editor.call_target(dequantize.target, (result, *params.args()), item, dequantize)
-            item.replace_all_uses_with(result)
+            editor.replace(item, result)
             editor.erase_if_unused(item)
 
     def _cancel(self, editor: GraphEditor, quantize: Node) -> None:
@@ -102,7 +102,7 @@ class PropagateQuantizationPass(CortexMPass):
         except Refusal as refusal:
             self.report.refuse(quantize, str(refusal))
             return
-        quantize.replace_all_uses_with(value)
+        editor.replace(quantize, value)
         editor.erase_if_unused(quantize)
 
 

@@ -37,7 +37,7 @@ class RemoveIdentitiesPass(CortexMPass):
             source = node.args[0]
             if source.op == "placeholder" and any(user.op == "output" for user in node.users):
                 continue  # an output that is an input must stay a tensor of its own
-            node.replace_all_uses_with(source)
+            editor.replace(node, source)
             editor.erase_if_unused(node)
 
 

@@ -11,6 +11,7 @@ from executorch.exir import memory
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from cortex_m.passes.model_value import ModelValue, model_value
 from cortex_m.passes.qparams import torch_op
 from cortex_m.target_config import CortexMTargetConfig
 
@@ -30,6 +31,7 @@ class Instruction:
     shape: tuple[int, ...]  # of the output
     dtype: str
     portable: bool  # not an op of cortex_m
+    value: Optional[ModelValue] = None  # of the float model, that its output stands for
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class LoweringReport:
                 Instruction(
                     len(self.instructions), name, node.name, module_path(node), source_line(node),
                     tuple(first.shape) if first is not None else (),
-                    str(first.dtype).removeprefix("torch.") if first is not None else "", portable,
+                    str(first.dtype).removeprefix("torch.") if first is not None else "", portable, model_value(node),
                 )
             )  # fmt: skip
             if portable and _touches_float(node) and not _orders_an_output(node):

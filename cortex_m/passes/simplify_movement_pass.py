@@ -19,7 +19,7 @@ class SimplifyMovementPass(CortexMPass):
                 continue
             value = _shortened(editor, node)
             if value is not node:
-                node.replace_all_uses_with(value)
+                editor.replace(node, value)
                 editor.erase_if_unused(node)
 
 

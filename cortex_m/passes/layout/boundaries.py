@@ -20,5 +20,5 @@ def dequantize(forms: Forms, node: Node) -> bool:
     if not is_image(source) or not forms.prefers_nhwc(source) or moves_nothing(source):
         return False
     value = forms.editor.call("cortex_m::dequantize_from_nhwc", (forms.nhwc[source], *node.args[1:]), node, node)
-    node.replace_all_uses_with(value)
+    forms.editor.replace(node, value)
     return True

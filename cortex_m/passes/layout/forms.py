@@ -7,6 +7,7 @@ from torch.fx import Node
 
 from cortex_m.passes.graph_editor import GraphEditor
 from cortex_m.passes.lowering.movement import emit_transpose
+from cortex_m.passes.model_value import note_same
 from cortex_m.passes.qparams import torch_op
 
 TO_NHWC = [0, 2, 3, 1]  # NHWC dimension d is NCHW dimension TO_NHWC[d]
@@ -30,6 +31,7 @@ class Forms:
                 self.as_nhwc(node, before)
         if node not in self.nchw and node in self.nhwc:
             self.nchw[node] = emit_transpose(self.editor, self.nhwc[node], TO_NCHW, before, before)
+            note_same(node, self.nchw[node])
         return self.nchw.setdefault(node, node)
 
     def as_nhwc(self, node: Node, before: Node) -> Node:
@@ -44,6 +46,7 @@ class Forms:
             if node.op == "placeholder" and not is_contiguous(node):
                 raise ValueError(f"input {node.name} is int8 in another memory order than NCHW; make it contiguous")
             value = emit_transpose(self.editor, value, TO_NHWC, before, before)
+            note_same(node, value)
         self.nhwc[node] = value
         return value
 
@@ -67,7 +70,7 @@ class Forms:
         if is_image(node):
             self.nchw[node] = value
         else:
-            node.replace_all_uses_with(value)
+            self.editor.replace(node, value)
 
 
 def leads_to_nhwc(node: Node) -> bool:

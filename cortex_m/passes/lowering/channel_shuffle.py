@@ -18,5 +18,5 @@ def lower_channel_shuffle(lowering: Lowering, node: Node) -> None:
     value = emit_view(lowering.editor, source, [n, groups, c // groups, *rest], node, node)
     perm = [0, 2, 1, *range(3, 3 + len(rest))]
     value = lowering.editor.call("aten::permute_copy", (value, perm), node, node)
-    node.replace_all_uses_with(emit_view(lowering.editor, value, [n, c, *rest], node, node))
+    lowering.editor.replace(node, emit_view(lowering.editor, value, [n, c, *rest], node, node))
     lowering.editor.erase_if_unused(node)

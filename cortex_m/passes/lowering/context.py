@@ -184,5 +184,5 @@ class Lowering:
     def replace(self, result: Result, value: Node) -> None:
         """Readers of the quantized result read `value` instead."""
         for quantizer in result.quantizers:
-            quantizer.replace_all_uses_with(value)
+            self.editor.replace(quantizer, value)
             self.editor.erase_if_unused(quantizer)
