@@ -23,6 +23,8 @@ from executorch.exir import to_edge_transform_and_lower
 from torch.utils import _pytree as pytree
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
+from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
+from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -83,6 +85,7 @@ class ExportResult:
     float_outputs: list[torch.Tensor]
     quantizer_report: Any
     lowering_report: Any
+    accuracy: Accuracy  # of each layer
     evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
 
     @property
@@ -129,6 +132,7 @@ def export_model(
         for number, sample in enumerate(calibration, 1):
             progress(f"calibrating, sample {number} of {len(calibration)}")
             prepared(*sample)
+    reference = FloatReference(prepared)
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
@@ -139,18 +143,28 @@ def export_model(
     )
     progress("planning memory and serialising")
     program = seal(bytes(edge.to_executorch().buffer), target)
-    progress("predicting the outputs")
+    progress("predicting the outputs, and comparing each layer with the float model")
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
-    expected = ReferenceProgram(program).run(inputs)
+    tuner = quantizer.report.tuner
+    accuracy = Accuracy(passes.report.instructions, reference, tuner.channel_factors if tuner is not None else {})
+    expected = ReferenceProgram(program).run(inputs, accuracy.begin(source.example_inputs))
     _check_same_shapes(float_outputs, expected)
+    for sample in _more_samples(source, program):
+        ReferenceProgram(program).run(tuple(map(_to_stored, sample, passes.report.inputs)), accuracy.begin(sample))
     evaluation = []
     for number, sample in enumerate(source.evaluation, 1):
         progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
         evaluation.append(Prediction(stored, ReferenceProgram(program).run(stored), _float_outputs(module, sample)))
     return ExportResult(
-        program, inputs, expected, float_outputs, quantizer.report, passes.report, evaluation
+        program, inputs, expected, float_outputs, quantizer.report, passes.report, accuracy, evaluation
     )
+
+
+def _more_samples(source: ModelSource, program: bytes) -> Sequence[Inputs]:
+    """Calibration samples, beside the example inputs, to compare layers on: as many as take little time."""
+    affordable = MAX_MACS // max(ProgramFacts.of(program).macs, 1)
+    return [sample for sample in source.calibration if sample is not source.example_inputs][: min(affordable, MAX_SAMPLES - 1)]
 
 
 def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tensor]:

@@ -1,8 +1,9 @@
 """Scratch sizes from the kernel library itself, built for the host: the predicate that the device obeys, asked for any core."""
 
 import ctypes
+import enum
 from functools import lru_cache
-from typing import Sequence
+from typing import Any, Sequence
 
 from cortex_m.host import locate
 from cortex_m.target_config import Backend
@@ -84,3 +85,41 @@ def batch_matmul_scratch_size(backend: Backend, depth: int, columns: int) -> int
         int(backend), ctypes.c_int32(depth), ctypes.c_int32(columns)
     )
     return _checked(size, f"a matrix product of depth {depth} with {columns} columns")
+
+
+class KernelSet(enum.IntEnum):
+    """What kernels of ours are written in; a core takes one of them."""
+
+    MVE = 0
+    DSP = 1
+    SCALAR = 2
+    THUMB2 = 3  # scalar, with Thumb-2: Cortex-M3
+
+
+def convolve_kernel(
+    kernels: KernelSet, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int],
+) -> str:  # fmt: skip
+    """Name of the kernel for a convolution, "columns"; "" if no kernel takes it, or the kernel library is not ours."""
+    return _kernel_name(
+        "convolve", kernels, _Int4(*input_nhwc), _Int4(*filter_dims), _Int4(*output_nhwc),
+        _Int2(*padding), _Int2(*stride), _Int2(*dilation),
+    )  # fmt: skip
+
+
+def depthwise_conv_kernel(
+    kernels: KernelSet, input_nhwc: Sequence[int], filter_dims: Sequence[int], output_nhwc: Sequence[int],
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], depth_multiplier: int,
+) -> str:  # fmt: skip
+    """Name of the kernel for a depthwise convolution, "patches"; "" as above."""
+    return _kernel_name(
+        "depthwise_conv", kernels, _Int4(1, *input_nhwc[1:]), _Int4(*filter_dims), _Int4(1, *output_nhwc[1:]),
+        _Int2(*padding), _Int2(*stride), _Int2(*dilation), ctypes.c_int32(depth_multiplier),
+    )  # fmt: skip
+
+
+def _kernel_name(function: str, kernels: KernelSet, *arguments: Any) -> str:
+    call = getattr(_library(), f"cortex_m_nn_{function}_s8_kernel")
+    call.restype = ctypes.c_char_p
+    name = call(int(kernels), *arguments)
+    return name.decode() if name else ""

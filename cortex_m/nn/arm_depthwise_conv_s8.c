@@ -62,8 +62,7 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
   (void)ctx;
 #endif
 #if CORTEX_M_NN_THUMB2
-  if (dw_conv_params->ch_mult == 1 && output_dims->c >= 4 &&
-      filter_dims->h * filter_dims->w <= CORTEX_M_NN_DEPTHWISE_FOURS_MAX_TAPS) {
+  if (cortex_m_nn_depthwise_takes_fours(dw_conv_params, filter_dims, output_dims)) {
     cortex_m_nn_depthwise_conv_fours(&call);
     return ARM_CMSIS_NN_SUCCESS;
   }

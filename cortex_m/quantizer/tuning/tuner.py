@@ -35,10 +35,12 @@ class Tuner:
 
     Attributes:
         summary: one sentence: what was done, or why nothing.
+        channel_factors: what the channels (dimension 1) of a node's value were multiplied by, by the node's name.
     """
 
     def __init__(self) -> None:
         self.summary = "not converted yet"
+        self.channel_factors: dict[str, torch.Tensor] = {}
         self._done = False
 
     def tune(self, model: GraphModule) -> None:
@@ -54,7 +56,8 @@ class Tuner:
             self.summary = "plain ranges: the model changes a buffer in place, so samples cannot be replayed"
             return
         with torch.no_grad():
-            groups = _equalize(model, inputs)
+            groups, factors = _equalize(model, inputs)
+            self.channel_factors = {node.name: factor for node, factor in factors.items()}
             layers = _round_layers(model, inputs)
         count = len(next(iter(inputs.values())))
         self.summary = f"tuned on {count} samples, {groups} channel groups equalized, {layers} layers rounded"
@@ -70,8 +73,8 @@ def _activation_observer(model: GraphModule, node: Node) -> ActivationObserver |
     return module if isinstance(module, ActivationObserver) else None
 
 
-def _equalize(model: GraphModule, inputs: Samples) -> int:
-    """Rescales all groups that gain from it and sets the observers' ranges to match; the number of groups."""
+def _equalize(model: GraphModule, inputs: Samples) -> tuple[int, dict[Node, torch.Tensor]]:
+    """Rescales all groups that gain from it and sets the observers' ranges to match; their number, and all factors."""
     groups = find_groups(model)
     quantized = {
         observed(model, node) for node in model.graph.nodes if _activation_observer(model, node) is not None
@@ -88,7 +91,7 @@ def _equalize(model: GraphModule, inputs: Samples) -> int:
         rescale(model, group, scale)
         scaled.update((node, scale) for node in group.tensors)
     _set_ranges(model, statistics, scaled)
-    return sum(scale is not None for _, scale in found)
+    return sum(scale is not None for _, scale in found), scaled
 
 
 def _channel_statistics(model: GraphModule, inputs: Samples, wanted: set[Node]) -> dict[Node, ChannelStatistics]:
