@@ -143,7 +143,7 @@ def export_model(
     )
     progress("planning memory and serialising")
     program = seal(bytes(edge.to_executorch().buffer), target)
-    progress("predicting the outputs, and comparing each layer with the float model")
+    progress("predicting the outputs")
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
     tuner = quantizer.report.tuner
     accuracy = Accuracy(passes.report.instructions, reference, tuner.channel_factors if tuner is not None else {})
