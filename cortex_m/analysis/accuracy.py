@@ -4,7 +4,7 @@
     ...                                                  # convert, lower, serialise
     accuracy = Accuracy(report.instructions, reference, tuner.channel_factors)
     for sample in samples:
-        Program(program).run(sample, accuracy.begin(sample))
+        ReferenceProgram(program).run(sample, accuracy.begin(sample))
     print(accuracy.layers()[0])                          # the worst one
 
 An instruction's output is compared with the value of the float model that it stands for (cortex_m/passes/model_value.py),
@@ -35,7 +35,8 @@ MAX_MACS = 50_000_000
 class LayerAccuracy:
     """sqnr_db: inf if int8 is exact, -inf if the float value is all zeros and int8 is not.
 
-    max_error: largest absolute difference, in real numbers; scale: one step of the int8 tensor, None for a float one.
+    max_error: largest absolute difference, in real numbers.
+    max_steps: the same in steps of the int8 tensor's scale; None for a float tensor.
     """
 
     index: int
@@ -44,7 +45,7 @@ class LayerAccuracy:
     value: str  # node of the float graph
     sqnr_db: float
     max_error: float
-    scale: Optional[float]
+    max_steps: Optional[float]
 
     def __str__(self) -> str:
         return f"{self.index:4}  {self.sqnr_db:7.2f} dB  {self.op}  {self.module or self.value}"
@@ -92,6 +93,7 @@ class _Sum:
     signal: float = 0.0
     noise: float = 0.0
     max_error: float = 0.0
+    max_steps: float = 0.0
 
     @property
     def sqnr_db(self) -> float:
@@ -141,7 +143,9 @@ class Accuracy:
         total = self._sums.setdefault(call.index, _Sum())
         total.signal += float(real.double().square().sum())
         total.noise += float(error.square().sum())
-        total.max_error = max(total.max_error, float(error.abs().max()) if error.numel() else 0.0)
+        if error.numel():
+            total.max_error = max(total.max_error, float(error.abs().max()))
+            total.max_steps = max(total.max_steps, float((error * factor).abs().max()) / (value.scale or 1.0))
 
     def __str__(self) -> str:
         more = f" and {self.samples - 1} of calibration" if self.samples > 1 else ""
@@ -156,11 +160,11 @@ class Accuracy:
 
     def layers(self) -> list[LayerAccuracy]:
         """Worst first; where equal, in the order of execution."""
-        found = [
-            LayerAccuracy(index, i.op, i.module, i.value.node, self._sums[index].sqnr_db, self._sums[index].max_error, i.value.scale)
-            for index, i in self._instructions.items()
-            if index in self._sums
-        ]
+        found = []
+        for index, total in self._sums.items():
+            i = self._instructions[index]
+            steps = total.max_steps if i.value.scale is not None else None
+            found.append(LayerAccuracy(index, i.op, i.module, i.value.node, total.sqnr_db, total.max_error, steps))
         return sorted(found, key=lambda layer: (layer.sqnr_db, layer.index))
 
 

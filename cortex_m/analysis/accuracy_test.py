@@ -8,7 +8,7 @@ from torch import nn
 
 from cortex_m.analysis.accuracy import MAX_SAMPLES
 from cortex_m.export import ModelSource, export_model
-from cortex_m.host.interpreter import Program
+from cortex_m.host.interpreter import ReferenceProgram
 
 LAYERS = {"stem": "relu", "depthwise": "clamp", "head": "head"}
 
@@ -83,7 +83,7 @@ def test_layers_are_compared_with_the_modules_own_values(exported):
                 signal[layer] += float(real.square().sum())
                 noise[layer] += float((real - given).square().sum())
 
-        Program(result.program).run(inputs, check)
+        ReferenceProgram(result.program).run(inputs, check)
     measured = {layer.index: layer for layer in result.accuracy.layers()}
     assert result.accuracy.samples == len(used)
     for name, row in rows.items():

@@ -52,7 +52,11 @@ def note_replacement(old: Node, new: Node) -> None:
     elif _KEY in old.meta:
         new.meta[_KEY] = old.meta[_KEY]
     elif dequantize is not None and isinstance(new.args[0], Node):
-        new.args[0].meta[_KEY] = ModelValue(float_name(old), dequantize.scale, dequantize.zero_point)
+        new = new.args[0]
+        new.meta[_KEY] = ModelValue(float_name(old), dequantize.scale, dequantize.zero_point)
+    while _KEY in new.meta and torch_op(new) == torch.ops.aten.view_copy.default and isinstance(new.args[0], Node):
+        new.args[0].meta.setdefault(_KEY, new.meta[_KEY])  # the same bytes
+        new = new.args[0]
 
 
 def note_made_for(origin: Node, new: Node) -> None:
