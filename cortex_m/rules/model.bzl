@@ -103,7 +103,8 @@ def cortex_m_model(
       module: Python file with the entry function.
       entry: function without arguments that returns a cortex_m.ModelSource or (module, example_inputs).
       deps: py_library targets that the module imports.
-      data: files that the module reads.
+      data: files that the module reads, from the source tree or made by the build (weights, say): in the package
+        nets/digits, importlib.resources.files("nets.digits").joinpath("weights.pt") finds them.
       target: "any", or a core, "cortex-m0" to "cortex-m85": then a build for a core with another instruction set fails.
       strict: fail if an operator would run in float; the error names node, reason and source line.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the

@@ -14,11 +14,11 @@ PYTHON_ATTRS = {
     ),
 }
 
-def _import_roots(sources):
-    """Folders from which the modules of `sources` are imported: the root of each one's workspace."""
+def _import_roots(files):
+    """Folders in which modules, and files beside modules, are looked for: the root of each one's workspace."""
     roots = {}
-    for source in sources:
-        root = "/".join([part for part in [source.root.path, source.owner.workspace_root] if part])
+    for file in files:
+        root = "/".join([part for part in [file.root.path, file.owner.workspace_root] if part])
         roots[root or "."] = True
     return roots.keys()
 
@@ -31,7 +31,7 @@ def run_python(ctx, main, deps, arguments, outputs, inputs = [], env = {}, mnemo
       deps: targets with PyInfo that it imports from.
       arguments: list of strings and Args.
       outputs: list of Files.
-      inputs: list of Files it reads.
+      inputs: list of Files it reads; importlib.resources finds them beside the modules of their packages.
       env: dict of environment variables.
       mnemonic: as in ctx.actions.run.
       progress_message: as in ctx.actions.run.
@@ -43,7 +43,7 @@ def run_python(ctx, main, deps, arguments, outputs, inputs = [], env = {}, mnemo
         arguments = [main.path] + arguments,
         inputs = depset(inputs + [ctx.file._python_lock], transitive = [sources, data]),
         outputs = outputs,
-        env = dict(env, PYTHONPATH = ":".join(_import_roots(sources.to_list())), PYTHONDONTWRITEBYTECODE = "1"),
+        env = dict(env, PYTHONPATH = ":".join(_import_roots(sources.to_list() + inputs)), PYTHONDONTWRITEBYTECODE = "1"),
         mnemonic = mnemonic,
         progress_message = progress_message,
     )
