@@ -111,7 +111,7 @@ def export_model(
     """Quantizes, lowers and serialises `source` for `target` (default: any core).
 
     target: recorded in the program. One for a core runs on the cores that have its instruction set, and other cores refuse
-      it; one for any core is the same at full speed everywhere, with scratch buffers of the largest size that a core wants.
+      it; one for any core is the same everywhere: plain operators, and scratch buffers of the largest size that a core wants.
     strict: an operator that would run in float raises, with node, reason and source line.
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.

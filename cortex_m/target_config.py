@@ -62,13 +62,17 @@ class CortexMTargetConfig:
     """A core and, optionally, a narrower instruction set than the core offers.
 
     A program with a core runs on cores that have its instruction set, or its core's (`runs_on`). Without a core, `any()`, it
-    runs on every one at full speed: its scratch buffers have the largest size that one of them wants.
+    runs on every one, with the plain operators alone: its scratch buffers have the largest size that one of them wants.
+
+    portable_program: the program has no operators whose weights are packed for the kernels of the target's core, but the plain
+    ones alone, which every core's kernels and ExecuTorch's own backend know. A program for any core never has others.
 
     Raises ValueError when `isa` is wider than what the core has, or given without a core; TypeError for a `cpu` that is none.
     """
 
     cpu: Optional[CortexM]
     isa: Optional[Backend] = None
+    portable_program: bool = False
 
     def __post_init__(self) -> None:
         if self.cpu is not None and not isinstance(self.cpu, CortexM):
@@ -108,6 +112,11 @@ class CortexMTargetConfig:
         if self.cpu is None:
             return tuple(Backend)
         return (Backend[_core(self.cpu)["isa"]] if self.isa is None else Backend(self.isa),)
+
+    @property
+    def packs_weights(self) -> bool:
+        """Whether a program may have operators that only this instruction set's kernels know."""
+        return self.cpu is not None and not self.portable_program
 
     @property
     def target_string(self) -> str:

@@ -9,6 +9,7 @@ Examples:
       --report=$PWD/net.txt --vectors=$PWD/net_vectors
 """
 
+import dataclasses
 import importlib.util
 import json
 import logging
@@ -26,6 +27,9 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
 flags.DEFINE_string("program", None, "The .pte to write.")
 flags.DEFINE_string("target", "any", "The core to export for, cortex-m0 to cortex-m85, or any: the same program for all.")
+flags.DEFINE_bool(
+    "portable_program", False, "With a core as target: no operators with weights packed for its kernels, but the plain ones."
+)
 flags.DEFINE_string("report", None, "Text report to write: what was quantized, what was lowered, what was not and why.")
 flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
 flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
@@ -126,7 +130,9 @@ def export(argv) -> None:
         raise ExportError(f"{argv[1]}: arguments are given as flags; see --help")
     # What can be wrong with the flags is said before torch's long import.
     path, function = parse_entry(FLAGS.entry)
-    target = CortexMTargetConfig.from_target_string(FLAGS.target)
+    target = dataclasses.replace(
+        CortexMTargetConfig.from_target_string(FLAGS.target), portable_program=FLAGS.portable_program
+    )
     progress = Progress(FLAGS.progress)
     progress("importing torch")
     hush()

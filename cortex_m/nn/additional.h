@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa.h"
 #include "quantization.h"
 
 #ifdef __cplusplus
@@ -46,6 +47,42 @@ static inline bool cortex_m_nn_transpose_conv_is_general(int32_t groups, int32_t
 void cortex_m_nn_transpose_conv_s8(const cortex_m_nn_transpose_conv_args *args);
 // The same without special instructions: what the variant for a core is tested against.
 void cortex_m_nn_transpose_conv_scalar(const cortex_m_nn_transpose_conv_args *args);
+
+// ---- Convolution whose weights the exporter has packed for the inner loop of a core's kernel, one group of channels.
+typedef enum {
+  CORTEX_M_NN_PACKING_NONE = 0,  // no kernel is better off with it: the plain operator
+  // For each pair of output channels: for each 16 values of a window (kernel row, kernel column, channel; zeros behind the
+  // last) the first channel's 16 weights, then the second's. After them as int32 both channels' biases, multipliers and
+  // shifts. A bias has its share of the input offset: bias + input_offset * sum(weights), modulo 2^32.
+  CORTEX_M_NN_PACKING_PAIRS_OF_16 = 1,
+} cortex_m_nn_packing;
+
+typedef struct {
+  const int8_t *input;
+  const int8_t *packed;  // aligned to 4 bytes
+  int8_t *out;
+  int32_t batch, input_channels, output_channels;
+  cortex_m_nn_window_axis rows, columns;
+  int32_t input_offset, output_offset, activation_min, activation_max;
+} cortex_m_nn_packed_conv_args;
+
+// The packing that pays for these sizes on a core: asked by the exporter, and by the operator for the core that it runs on. Of
+// args the pointers and what follows the axes do not count.
+cortex_m_nn_packing cortex_m_nn_packed_conv_packing(cortex_m_nn_isa isa, const cortex_m_nn_packed_conv_args *args);
+// Whether a channel's parameters are among those that packed kernels take: factors that are positive and below 1/2.
+static inline bool cortex_m_nn_packed_requantization_is_valid(int32_t multiplier, int32_t shift) {
+  return multiplier > 0 && shift >= -31 && shift < 0;
+}
+// Sizes in bytes; -1 where they do not fit an int32.
+int32_t cortex_m_nn_packed_conv_bytes(const cortex_m_nn_packed_conv_args *args);
+int32_t cortex_m_nn_packed_conv_scratch_bytes(const cortex_m_nn_packed_conv_args *args);
+// filter [C_OUT, KH, KW, C_IN]; bias may be null. Of args only sizes and input_offset count.
+void cortex_m_nn_pack_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter, const int32_t *bias,
+                           const int32_t *multiplier, const int32_t *shift, int8_t *packed);
+
+void cortex_m_nn_packed_conv_s8(const cortex_m_nn_packed_conv_args *args, void *scratch);
+// The same without special instructions and without scratch.
+void cortex_m_nn_packed_conv_scalar(const cortex_m_nn_packed_conv_args *args);
 
 // Maximum over windows with gaps. Padding does not count; each window must touch the input.
 typedef struct {

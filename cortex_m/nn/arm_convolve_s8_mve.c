@@ -5,6 +5,7 @@
 
 #include "convolve_s8.h"
 #include "dot_2x4_mve.h"
+#include "gather_mve.h"
 #include "mve.h"
 #include "requantize.h"
 #include "window.h"
@@ -24,7 +25,6 @@ typedef struct {
   int8_t *last_rows;       // padded copies of the rows that may not be read beyond their end
   channel_params *params;  // one for each block of four output channels
   int32_t *sums;
-  const int8_t *input_end;  // behind the whole input
 } memory;
 
 typedef struct {
@@ -33,88 +33,6 @@ typedef struct {
   int32_t blocks;   // of four output channels, for a group
   int32_t copied;   // of these the last ones, that are copied to last_rows
 } sizes;
-
-// One kernel window of one group to `to`, in the filter's order: kernel row, kernel column, channel. Where it lies
-// outside of the input, the zero point. y, x: input coordinates of kernel index (0, 0).
-//
-// Pieces of any size, one after the other. They are written 16 values at a time, each over what the last one wrote too
-// much; zeros end it. input_end: behind the last value that may be read.
-static __attribute__((noinline)) void gather_line(const cortex_m_nn_convolve_call *call, const int8_t *image, int32_t y,
-                                                  int32_t x, int8_t *to, const int8_t *input_end) {
-  const cmsis_nn_conv_params *params = call->params;
-  const cmsis_nn_dims *input = call->input_dims;
-  const cmsis_nn_dims *filter = call->filter_dims;
-  const int32_t channels = filter->c;
-  const int8x16_t zero = vdupq_n_s8((int8_t)-params->input_offset);
-  const cortex_m_nn_range columns = cortex_m_nn_clip_window(x, params->dilation.w, filter->w, input->w);
-  const bool dense = params->dilation.w == 1 && channels == input->c;
-  const int32_t inside = (columns.end - columns.begin) * channels;
-  const int32_t run = dense ? inside : channels;
-  const int32_t run_step = params->dilation.w * input->c;
-  const int32_t row_step = params->dilation.h * input->w * input->c;
-  const int8_t *row = image + (y * input->w + x + columns.begin * params->dilation.w) * input->c;
-  for (int32_t ky = filter->h; ky > 0; --ky, row += row_step, y += params->dilation.h) {
-    int32_t before = columns.begin * channels;
-    int32_t left = inside;
-    if ((uint32_t)y >= (uint32_t)input->h || inside == 0) {
-      before = filter->w * channels;
-      left = 0;
-    }
-    if (before > 0) {
-      int32_t i = 0;
-      do {
-        vstrbq_s8(to + i, zero);
-        i += 16;
-      } while (i < before);
-      to += before;
-    }
-    if (left == 0) {
-      continue;
-    }
-    for (const int8_t *from = row; left > 0; left -= run, from += run_step, to += run) {
-      if (from + run + 15 > input_end) {
-        cortex_m_nn_copy_mve(to, from, run);
-        continue;
-      }
-      int32_t i = 0;
-      do {
-        vstrbq_s8(to + i, vldrbq_s8(from + i));
-        i += 16;
-      } while (i < run);
-    }
-    const int32_t after = (filter->w - columns.end) * channels;
-    if (after > 0) {
-      int32_t i = 0;
-      do {
-        vstrbq_s8(to + i, zero);
-        i += 16;
-      } while (i < after);
-      to += after;
-    }
-  }
-  vstrbq_s8(to, vdupq_n_s8(0));
-}
-
-// The same for windows that lie inside of the input, in rows of `run` values without gaps, of which 16 may be read at a
-// time.
-static __attribute__((noinline)) void gather_inside(const int8_t *from, int32_t row_step, int32_t rows, int32_t run,
-                                                    int8_t *to) {
-  if (run <= 16) {
-    for (int32_t ky = rows; ky > 0; --ky, from += row_step, to += run) {
-      vstrbq_s8(to, vldrbq_s8(from));
-    }
-  } else {
-    const int32_t vectors = (run + 15) / 16;
-    const int32_t back = 16 * vectors - run;
-    row_step -= 16 * vectors;
-    for (int32_t ky = rows; ky > 0; --ky, from += row_step, to -= back) {
-      for (int32_t i = vectors; i > 0; --i, from += 16, to += 16) {
-        vstrbq_s8(to, vldrbq_s8(from));
-      }
-    }
-  }
-  vstrbq_s8(to, vdupq_n_s8(0));
-}
 
 // Each 16 values 32 bytes after the last.
 static void interleave(const int8_t *line, int8_t *to, int32_t vectors) {
@@ -229,14 +147,25 @@ void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, voi
   m.columns = (int8_t *)(m.sums + 8 * s.blocks);
   m.line = m.columns + (near ? 16 * CORTEX_M_NN_DOT_2X4_NEAR : 32 * s.vectors);
   m.last_rows = m.line + 16 * s.vectors + 16;
-  m.input_end = call->input + input->n * input->h * input->w * input->c;
+  const cortex_m_nn_windows windows = {
+      .height = input->h,
+      .width = input->w,
+      .pixel = input->c,
+      .channels = filter->c,
+      .kernel_h = filter->h,
+      .kernel_w = filter->w,
+      .dilation_h = params->dilation.h,
+      .dilation_w = params->dilation.w,
+      .zero = (int8_t)-params->input_offset,
+      .input_end = call->input + input->n * input->h * input->w * input->c,
+  };
   const cortex_m_nn_range rows =
       cortex_m_nn_inside_range(input->h, filter->h, params->dilation.h, params->stride.h, params->padding.h, output->h);
   cortex_m_nn_range columns =
       cortex_m_nn_inside_range(input->w, filter->w, params->dilation.w, params->stride.w, params->padding.w, output->w);
   const int32_t run = filter->w * filter->c;
   const int32_t row_step = params->dilation.h * input->w * input->c;
-  // From the first value of a window to behind the last one that gather_inside reads.
+  // From the first value of a window to behind the last one that cortex_m_nn_gather_inside_mve reads.
   const int32_t reach = (filter->h - 1) * row_step + (run + 15) / 16 * 16;
   if (params->dilation.w != 1 || filter->c != input->c) {
     columns.end = 0;  // the rows of a window have gaps
@@ -260,10 +189,10 @@ void cortex_m_nn_convolve_columns_mve(const cortex_m_nn_convolve_call *call, voi
             column = m.line;
           }
           const int8_t *from = image + (in_y * input->w + in_x) * input->c;
-          if (inside && x >= columns.begin && x < columns.end && from + reach <= m.input_end) {
-            gather_inside(from, row_step, filter->h, run, column);
+          if (inside && x >= columns.begin && x < columns.end && from + reach <= windows.input_end) {
+            cortex_m_nn_gather_inside_mve(from, row_step, filter->h, run, column);
           } else {
-            gather_line(call, image, in_y, in_x, column, m.input_end);
+            cortex_m_nn_gather_window_mve(&windows, image, in_y, in_x, column);
           }
           if (!near) {
             interleave(m.line, m.columns + (waiting != NULL ? 16 : 0), s.vectors);

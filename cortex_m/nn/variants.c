@@ -155,6 +155,65 @@ static void test_convolve(int32_t index) {
       arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
 }
 
+// The packed form against the plain scalar function, and so against the weights before they were packed; the parameters are
+// those that packed kernels take.
+static void test_packed_conv(int32_t index) {
+  const bool pointwise = one_in(3), usual = one_in(3);
+  cmsis_nn_tile kernel = {between(1, 5), between(1, 5)}, stride = {between(1, 3), between(1, 2)}, one = {1, 1};
+  cmsis_nn_tile dilation = {between(1, 2), between(1, 2)};
+  if (usual) {
+    stride = dilation = one;
+    kernel.w = kernel.h = 3;
+  } else if (pointwise) {
+    kernel = one;
+  }
+  const cmsis_nn_tile padding = {pointwise ? 0 : between(0, kernel.w), pointwise ? 0 : between(0, kernel.h)};
+  const cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), 2 * between(1, 20)};
+  cmsis_nn_dims in = {out.n, between(1, 9), between(1, 9), one_in(4) ? 16 * between(1, 5) : between(1, 40)};
+  if (pointwise) {
+    in.h = (out.h - 1) * stride.h + 1;
+    in.w = (out.w - 1) * stride.w + between(1, stride.w);
+  }
+  const cmsis_nn_dims filter = {out.c, kernel.h, kernel.w, in.c};
+  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, dilation,
+                                       random_activation()};
+  const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
+  fill_parameters(kernel.h * kernel.w * in.c);
+  for (int32_t c = 0; c < out.c; ++c) {
+    if (!cortex_m_nn_packed_requantization_is_valid(multiplier[c], shift[c])) {
+      multiplier[c] = random_multiplier();
+      shift[c] = between(-31, -1);
+    }
+  }
+  const int8_t *x = fill(input, size_of(&in)), *w = fill(weights, size_of(&filter));
+  const int32_t *b = one_in(2) ? bias : NULL;
+  cortex_m_nn_packed_conv_args args = {
+      .input = x,
+      .packed = second,
+      .out = output,
+      .batch = in.n,
+      .input_channels = in.c,
+      .output_channels = out.c,
+      .rows = {in.h, out.h, kernel.h, stride.h, padding.h, dilation.h},
+      .columns = {in.w, out.w, kernel.w, stride.w, padding.w, dilation.w},
+      .input_offset = params.input_offset,
+      .output_offset = params.output_offset,
+      .activation_min = params.activation.min,
+      .activation_max = params.activation.max,
+  };
+  cortex_m_nn_pack_conv(&args, w, b, multiplier, shift, second);
+  const cmsis_nn_context ctx = begin(cortex_m_nn_packed_conv_scratch_bytes(&args));
+  const cortex_m_nn_convolve_call call = {&params, &quant, &in, x, &filter, w, b, &out, expected};
+  cortex_m_nn_convolve_direct_scalar(&call);
+  cortex_m_nn_packed_conv_s8(&args, scratch);
+  end("packed convolution", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  if (index % 10 == 0) {
+    memset(output, 0x55, (size_t)size_of(&out));
+    cortex_m_nn_packed_conv_scalar(&args);
+    end("packed convolution, scalar", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  }
+}
+
 static void test_depthwise(int32_t index) {
   const int32_t channels = one_in(3) ? 16 * between(1, 3) : between(1, 40), multiple = one_in(10) ? between(2, 5) : 1;
   cmsis_nn_tile kernel = {between(1, 4), between(1, 4)}, stride = {between(1, 3), between(1, 2)}, dilation = {1, 1};
@@ -456,6 +515,7 @@ static void test_softmax(int32_t index) {
 int main(void) {
   for (int32_t i = 0; i < kCases && failures < 10; ++i) {
     test_convolve(i);
+    test_packed_conv(i);
     test_depthwise(i);
     test_linear(i);
     test_transpose_conv(i);

@@ -15,6 +15,7 @@ from cortex_m.ops.reference import (  # noqa: F401  (imported for what they regi
     elementwise,
     linear,
     movement,
+    packed,
     pooling,
     quantize,
     softmax,

@@ -46,6 +46,7 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         torch.ones(4, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 0], [1, 2], 0, 0, vector, vector, -128, 127,
         scratch, scratch,
     )  # fmt: skip
+    packed = torch.zeros(2 * (3 * 32 + 24), dtype=torch.int8)  # 4 channels of 3 * 3 * 4 weights
     matrices = (torch.ones(2, 1, 3, 4, dtype=torch.int8), 0, torch.ones(1, 5, 6, 4, dtype=torch.int8), 0, 0, 2**30, -3, scratch)
     maximum = ([3, 2], [2, 2], [1, 0], [1, 2], True, 0, 0, -128, 127)
     pool = ([3, 2], [2, 2], [1, 0], True, 0, 0, 0, scratch)
@@ -58,6 +59,7 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "dequantize_from_nhwc": (image, *quantize),
         "quantized_conv2d": (nchw, *conv),
         "quantized_conv2d_nhwc": (image, *conv),
+        "packed_conv2d_nhwc": (image, packed, 1, 4, [3, 3], [2, 1], [1, 0], [1, 1], 0, 0, -128, 127, scratch),
         "quantized_depthwise_conv2d": (nchw, *depthwise),
         "quantized_depthwise_conv2d_nhwc": (image, *depthwise),
         "quantized_transpose_conv2d": (nchw, *transposed),

@@ -22,7 +22,7 @@ class CortexMPass(ExportedProgramPassBase):
         target_config: Optional[CortexMTargetConfig] = None,
         report: Optional[LoweringReport] = None,
     ) -> None:
-        self.target_config = target_config or CortexMTargetConfig(CortexM.M55)
+        self.target_config = target_config or CortexMTargetConfig(CortexM.M55, portable_program=True)
         self.report = report if report is not None else LoweringReport(self.target_config)
 
     def call(self, exported_program: ExportedProgram) -> ExportedProgramPassResult:

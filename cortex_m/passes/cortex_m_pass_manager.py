@@ -30,6 +30,7 @@ from cortex_m.passes.fold_constants_pass import FoldConstantsPass
 from cortex_m.passes.layout_pass import LayoutPass
 from cortex_m.passes.lower_tables_pass import LowerTablesPass
 from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
+from cortex_m.passes.pack_weights_pass import PackWeightsPass
 from cortex_m.passes.propagate_quantization_pass import PropagateQuantizationPass
 from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
 from cortex_m.passes.report import LoweringReport
@@ -49,7 +50,8 @@ class CortexMPassManager(ExportedProgramPassManager):
     exported_program: the program `transform` works on; not needed where exir calls the manager.
     passes: pass classes instead of `pass_list`. A class gets those of exported_program, target_config, report and
         quantize_io that its constructor names.
-    target_config: the core to lower for, Cortex-M55 if None.
+    target_config: the core to lower for. One that names a core gets operators with weights packed for it, unless it says
+        portable_program. If None: Cortex-M55 with portable_program.
     use_explicit_layout: accepted for scripts that pass it, and without effect: images are NHWC inside and contiguous or
         channels_last for the caller, whatever it says, and every copy between the two is in the report.
     strict: raise LoweringError if an op would not run as a cortex_m op.
@@ -72,6 +74,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         FoldConstantsPass,
         SimplifyMovementPass,
         RestoreOutputsPass,
+        PackWeightsPass,  # last: the plain operators are what the other passes know
     ]
     # One list serves both: layout is decided by LayoutPass.
     legacy_pass_list: list[type] = pass_list
@@ -91,7 +94,7 @@ class CortexMPassManager(ExportedProgramPassManager):
     ) -> None:
         super().__init__()
         self.exported_program = exported_program
-        self.target_config = target_config or CortexMTargetConfig(CortexM.M55)
+        self.target_config = target_config or CortexMTargetConfig(CortexM.M55, portable_program=True)
         self.strict = strict
         self.quantize_io = quantize_io
         self.report = LoweringReport(self.target_config)

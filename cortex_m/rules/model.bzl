@@ -28,6 +28,7 @@ def _export_impl(ctx):
         arguments = [
             "--entry=%s:%s" % (ctx.file.module.path, ctx.attr.entry),
             "--target=" + ctx.attr.target,
+            "--portable_program=" + ("true" if ctx.attr.portable_program else "false"),
             "--strict=" + ("true" if ctx.attr.strict else "false"),
             "--quantize_io=" + ("true" if ctx.attr.quantize_io else "false"),
             "--program=" + program.path,
@@ -55,6 +56,7 @@ _export = rule(
         "deps": attr.label_list(providers = [PyInfo]),
         "data": attr.label_list(allow_files = True),
         "target": attr.string(),
+        "portable_program": attr.bool(),
         "strict": attr.bool(),
         "quantize_io": attr.bool(),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
@@ -88,6 +90,7 @@ def cortex_m_model(
         deps = [],
         data = [],
         target = "any",
+        portable_program = False,
         strict = True,
         quantize_io = True,
         visibility = None,
@@ -105,7 +108,9 @@ def cortex_m_model(
       deps: py_library targets that the module imports.
       data: files that the module reads, from the source tree or made by the build (weights, say): in the package
         nets/digits, importlib.resources.files("nets.digits").joinpath("weights.pt") finds them.
-      target: "any", or a core, "cortex-m0" to "cortex-m85": then a build for a core with another instruction set fails.
+      target: "any", or a core, "cortex-m0" to "cortex-m85": then a build for a core with another instruction set fails,
+        and weights are packed for that core's kernels where they gain by it.
+      portable_program: with a core as target: no packed weights, but plain operators alone.
       strict: fail if an operator would run in float; the error names node, reason and source line.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
         reports, under "inputs" and "outputs" of NAME.report.json.
@@ -121,6 +126,7 @@ def cortex_m_model(
         deps = deps,
         data = data,
         target = target,
+        portable_program = portable_program,
         strict = strict,
         quantize_io = quantize_io,
         tags = ["manual"],

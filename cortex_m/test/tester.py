@@ -14,6 +14,7 @@ Stages can be called one by one too: `tester.quantize().export().to_edge().run_p
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +89,8 @@ class CortexMTester:
     Args:
         module: the model, float32; it is put into evaluation mode.
         example_inputs: the arguments of one call, or a function that makes them.
-        target_config: the core; Cortex-M55 if None.
+        target_config: the core; Cortex-M55 if None. Operators are counted by their plain names, so the program is a
+            portable one; test packed operators with `run_passes(CortexMRunPasses(target_config))` and the like.
         timeout: seconds that a run on the device may take.
     """
 
@@ -101,7 +103,7 @@ class CortexMTester:
     ):
         self.module = module
         self.example_inputs = tuple(example_inputs() if callable(example_inputs) else example_inputs)
-        self.target_config = target_config or CortexMTargetConfig(CortexM.M55)
+        self.target_config = dataclasses.replace(target_config or CortexMTargetConfig(CortexM.M55), portable_program=True)
         self.timeout = timeout
         self.stages: dict[StageType, Stage] = {}
         self._current: StageType | None = None

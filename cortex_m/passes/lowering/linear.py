@@ -1,4 +1,8 @@
-"""aten.linear: quantized_linear, or quantized_linear_per_channel where each output has a scale of its own."""
+"""aten.linear: quantized_linear, or quantized_linear_per_channel where each output has a scale of its own.
+
+A linear layer has no padding, so the bias takes the input offset's share, sum((x + offset) * w) = sum(x * w) + offset * sum(w), and the
+operator gets an offset of 0: no kernel adds it, or sums weights, at run time.
+"""
 
 import torch
 from torch.fx import Node
@@ -15,6 +19,9 @@ def lower_linear(lowering: Lowering, node: Node) -> None:
     scales = weights.scales * source.scale
     bias = lowering.bias(node.args[2] if len(node.args) > 2 else None, scales)
     multipliers, shifts = lowering.requantization(scales / result.params.scale, weights.values, bias, source)
+    if source.zero_point != 0:
+        share = -source.zero_point * weights.values.to(torch.int64).sum(1)  # requantization() saw to it that the sum fits
+        bias = (share if bias is None else share + bias).to(torch.int32)
     weight_node = lowering.constant(weights.values, node, "weight")
     bias_node = None if bias is None else lowering.constant(bias, node, "bias")
     low, high = result.bounds
@@ -22,17 +29,17 @@ def lower_linear(lowering: Lowering, node: Node) -> None:
         call = lowering.emit(
             "cortex_m::quantized_linear_per_channel",
             (
-                x, weight_node, bias_node, -source.zero_point, result.params.zero_point,
+                x, weight_node, bias_node, 0, result.params.zero_point,
                 lowering.int32(multipliers, node, "multipliers"), lowering.int32(shifts, node, "shifts"), low, high,
             ),
             node,
         )  # fmt: skip
     else:
-        # The bias stays apart from kernel_sum on every core: one program gives the same result on all of them.
+        # Not as kernel_sum, which kernel libraries read on some cores alone.
         call = lowering.emit(
             "cortex_m::quantized_linear",
             (
-                x, weight_node, bias_node, None, -source.zero_point, 0, result.params.zero_point,
+                x, weight_node, bias_node, None, 0, 0, result.params.zero_point,
                 multipliers[:1], shifts[:1], high, low,
             ),
             node,

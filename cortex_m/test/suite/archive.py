@@ -115,7 +115,7 @@ class Archive:
         return sorted({entry["op"] for entry in self._index["cases"]})
 
     def jobs(self, variant: str) -> Iterator[CaseJob]:
-        """variant: an instruction set, "MVE", "DSP" or "SCALAR"; or "apart" (program.py)."""
+        """variant: an instruction set, "MVE", "DSP" or "SCALAR"; or "HOST", or "apart" (program.py)."""
         for entry in self._index["cases"]:
             number = entry["programs"].get(variant)
             if number is None:

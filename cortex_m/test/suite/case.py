@@ -38,6 +38,7 @@ class Case:
     arguments: those of the schema in order; tensors lie in memory as their strides say.
     kind: "example" (chosen), "drawn" (by hypothesis) or "exhaustive" (all pairs or all values).
     orders: dim orders by argument name ("out" too) where strides of dimensions of size 1 leave them open.
+    backends: instruction sets whose cores run the call, if not all; the others must refuse it. The host runs any.
     saturates: why most outputs are expected at a rail, for the few cases whose point that is.
     """
 
@@ -47,6 +48,7 @@ class Case:
     kind: str = "example"
     orders: dict[str, tuple[int, ...]] = field(default_factory=dict)
     saturates: Optional[str] = None
+    backends: tuple[Backend, ...] = tuple(Backend)
 
     def __str__(self) -> str:
         return f"{self.op}: {self.name}"

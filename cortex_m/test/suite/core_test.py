@@ -17,7 +17,7 @@ from cortex_m.test.suite.archive import Archive
 
 _ARCHIVE = Archive(Path("cortex_m/test/suite/cases.zip"))
 # Which programs of the archive a core runs.
-_VARIANTS = {"host": "SCALAR", "sanitized": "apart", **{core: entry["isa"] for core, entry in core_table().items()}}
+_VARIANTS = {"host": "HOST", "sanitized": "apart", **{core: entry["isa"] for core, entry in core_table().items()}}
 
 
 def _runner(core: str) -> BatchRunner:
@@ -43,7 +43,8 @@ def _differences(core: str) -> dict[tuple[str, bool], list[str]]:
 @pytest.mark.parametrize("op", _ARCHIVE.operators)
 @pytest.mark.parametrize("core", _VARIANTS)
 def test_calls(core, op):
-    assert _differences(core)[op, False] == []
+    # An operator for some cores' kernels alone has nothing but refusals on the others.
+    assert _differences(core).get((op, False), []) == []
 
 
 @pytest.mark.parametrize("op", _ARCHIVE.operators)

@@ -32,7 +32,7 @@ _SCALAR_TYPES = {
     torch.float32: schema.ScalarType.FLOAT,
 }
 # Constants of a model. All other tensors are planned.
-CONSTANTS = ("weight", "weights", "bias", "kernel_sum", "requantize_multipliers", "requantize_shifts", "lut")
+CONSTANTS = ("packed", "weight", "weights", "bias", "kernel_sum", "requantize_multipliers", "requantize_shifts", "lut")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from cortex_m.test.suite import (
     linear,
     matmul,
     movement,
+    packed,
     pooling,
     prelu,
     quantize,
@@ -25,7 +26,7 @@ from cortex_m.test.suite import (
 )
 from cortex_m.test.suite.case import Case
 
-FAMILIES = (quantize, elementwise, tables, prelu, convolution, transposed, linear, matmul, pooling, softmax, movement)
+FAMILIES = (quantize, elementwise, tables, prelu, convolution, packed, transposed, linear, matmul, pooling, softmax, movement)
 
 
 def drawn(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:

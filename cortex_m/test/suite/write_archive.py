@@ -16,8 +16,8 @@ from cortex_m.test.suite.refusals import all_refusals, out_of
 from cortex_m.test.suite.registry import all_cases
 
 
-def _programs(writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backend, ...], apart: bool) -> dict[str, int]:
-    """One program for each instruction set whose scratch has another size; with `apart`, the host's sanitized one."""
+def _programs(writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backend, ...], host: bool) -> dict[str, int]:
+    """One program for each instruction set whose scratch has another size; with `host`, the host's, and its sanitized one."""
     numbers: dict[str, int] = {}
     by_sizes: dict[tuple[int, ...], int] = {}
     for backend in backends:
@@ -27,9 +27,12 @@ def _programs(writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backe
             regions = [(region.name, region.begin, region.end) for region in made.regions]
             by_sizes[sizes] = writer.add_program(made.program, made.inputs, regions)
         numbers[backend.name] = by_sizes[sizes]
-    if apart:
-        made = program_of(case, Backend.SCALAR, out, apart=True)
+    if host:
+        made = program_of(case, case.backends[-1], out, apart=True)
         numbers["apart"] = writer.add_program(made.program, made.inputs, [])
+        made = program_of(case, case.backends[-1], out)
+        regions = [(region.name, region.begin, region.end) for region in made.regions]
+        numbers["HOST"] = writer.add_program(made.program, made.inputs, regions)
     return numbers
 
 
@@ -38,12 +41,17 @@ def main(argv: list[str]) -> None:
     for case in all_cases():
         result = reference(case)
         out = out_of(result, case.orders.get("out"))
-        programs = _programs(writer, case, out, tuple(Backend), apart=True)
+        programs = _programs(writer, case, out, case.backends, host=True)
         writer.add_case(case.op, case.name, case.kind, bytes_in_order(result, out.order), programs)
+        others = tuple(backend for backend in Backend if backend not in case.backends)
+        if others:
+            programs = _programs(writer, case, out, others, host=False)
+            writer.add_case(case.op, f"{case.name}, on another core", "refusal", None, programs)
     for refusal in all_refusals():
         case = refusal.case
-        apart = Backend.SCALAR in refusal.backends
-        programs = _programs(writer, case, refusal.out, refusal.backends, apart)
+        host = case.backends[-1] in refusal.backends
+        backends = tuple(backend for backend in refusal.backends if backend in case.backends)
+        programs = _programs(writer, case, refusal.out, backends, host)
         writer.add_case(case.op, case.name, "refusal", refusal.expected, programs)
     writer.write(Path(argv[1]))
 

@@ -1,0 +1,49 @@
+"""Weights packed for a core's kernel by the kernel library itself, built for the host."""
+
+import ctypes
+from typing import NamedTuple, Optional, Sequence
+
+import torch
+
+from cortex_m.host import locate
+from cortex_m.target_config import Backend
+
+_Int4 = ctypes.c_int32 * 4
+_Int2 = ctypes.c_int32 * 2
+
+
+class PackedConvolution(NamedTuple):
+    """The constant of a packed convolution, what it is packed as, and the bytes of scratch that the operator needs."""
+
+    packed: torch.Tensor  # int8 [bytes]
+    packing: int
+    scratch_bytes: int
+
+
+def pack_convolution(
+    backend: Backend, input_nhwc: Sequence[int], weight: torch.Tensor, output_nhwc: Sequence[int], stride: Sequence[int],
+    padding: Sequence[int], dilation: Sequence[int], input_offset: int, bias: Optional[torch.Tensor],
+    multipliers: torch.Tensor, shifts: torch.Tensor,
+) -> Optional[PackedConvolution]:  # fmt: skip
+    """The weights of a convolution packed for the kernel of an instruction set; None where the plain operator is to be taken.
+
+    weight: int8 [C_OUT, KH, KW, C_IN / groups]. bias, multipliers, shifts: int32 [C_OUT].
+    """
+    kernels = locate.load("nn", "libcortex_m_nn.so", "CORTEX_M_NN_LIBRARY")
+    weight = weight.contiguous()
+    tensors = [None if tensor is None else tensor.to(torch.int32).contiguous() for tensor in (bias, multipliers, shifts)]
+    weights, biases, *factors = (None if tensor is None else ctypes.c_void_p(tensor.data_ptr()) for tensor in (weight, *tensors))
+    packed_bytes, scratch_bytes = ctypes.c_int32(), ctypes.c_int32()
+    geometry = (
+        int(backend), _Int4(*input_nhwc), _Int4(*weight.shape), _Int4(*output_nhwc), _Int2(*padding), _Int2(*stride),
+        _Int2(*dilation),
+    )  # fmt: skip
+    sizes = (ctypes.byref(packed_bytes), ctypes.byref(scratch_bytes))
+    packing = kernels.cortex_m_nn_plan_packed_conv(*geometry, *factors, *sizes)
+    if packing == 0:
+        return None
+    packed = torch.zeros(packed_bytes.value, dtype=torch.int8)
+    kernels.cortex_m_nn_write_packed_conv(
+        _Int4(*weight.shape), ctypes.c_int32(input_offset), weights, biases, *factors, ctypes.c_void_p(packed.data_ptr())
+    )
+    return PackedConvolution(packed, packing, scratch_bytes.value)

@@ -1,0 +1,54 @@
+"""Replaces operators by those whose weights are packed for the target core's kernel, where the kernel library says that it pays."""
+
+import torch
+from executorch.exir import memory
+from torch.fx import Node
+
+from cortex_m.host.packing import pack_convolution
+from cortex_m.passes.cortex_m_pass import CortexMPass
+from cortex_m.passes.graph_editor import GraphEditor
+from cortex_m.passes.qparams import torch_op
+
+_CONV2D = torch.ops.cortex_m.quantized_conv2d_nhwc.default
+
+
+class PackWeightsPass(CortexMPass):
+    """The same results, bit for bit: cortex_m::packed_conv2d_nhwc for quantized_conv2d_nhwc. Nothing for a target that is any core, or
+    that says portable_program."""
+
+    def run(self, editor: GraphEditor) -> None:
+        if not self.target_config.packs_weights:
+            return
+        for node in list(editor.graph.nodes):
+            if torch_op(node) == _CONV2D:
+                self._pack_convolution(editor, node)
+
+    def _pack_convolution(self, editor: GraphEditor, node: Node) -> None:
+        (
+            x, weight, bias, stride, padding, dilation, input_offset, output_offset, multipliers, shifts, low, high, _,
+        ) = node.args  # fmt: skip
+        constants = [editor.constant_value(value) for value in (weight, multipliers, shifts)]
+        bias_values = editor.constant_value(bias)
+        if any(value is None for value in constants) or (bias is not None and bias_values is None):
+            return
+        weight_values, multiplier_values, shift_values = constants
+        made = pack_convolution(
+            self.target_config.backend, x.meta["val"].shape, weight_values, node.meta["val"].shape, stride, padding, dilation,
+            input_offset, bias_values, multiplier_values, shift_values,
+        )  # fmt: skip
+        if made is None:
+            return
+        channels, *kernel, _ = weight_values.shape
+        packed = editor.constant(made.packed, f"{node.name}_packed")
+        scratch = editor.call_target(memory.alloc, (((made.scratch_bytes,), torch.uint8),), node, node)
+        call = editor.call(
+            "cortex_m::packed_conv2d_nhwc",
+            (
+                x, packed, made.packing, channels, kernel, stride, padding, dilation, input_offset, output_offset, low, high,
+                scratch,
+            ),
+            node,
+            node,
+        )  # fmt: skip
+        node.replace_all_uses_with(call)
+        editor.erase_if_unused(node)
