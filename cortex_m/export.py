@@ -25,8 +25,10 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
+from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
+from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import BoundaryTensor
 from cortex_m.quantizer.quantizer import CortexMQuantizer
@@ -85,6 +87,7 @@ class ExportResult:
     float_outputs: list[torch.Tensor]
     quantizer_report: Any
     lowering_report: Any
+    memory: MemoryPlan  # read from the bytes of `program`
     accuracy: Accuracy  # of each layer
     evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
 
@@ -142,7 +145,12 @@ def export_model(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
     )
     progress("planning memory and serialising")
-    program = seal(bytes(edge.to_executorch().buffer), target)
+    planning = CortexMMemoryPlanningPass()
+    buffer = edge.to_executorch(cortex_m_executorch_config(memory_planning_pass=planning)).buffer
+    passes.report.leave_out(planning.left_out)
+    program = seal(bytes(buffer), target)
+    memory = MemoryPlan.of(program)
+    memory.require_sound()
     progress("predicting the outputs")
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
     tuner = quantizer.report.tuner
@@ -157,7 +165,7 @@ def export_model(
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
         evaluation.append(Prediction(stored, ReferenceProgram(program).run(stored), _float_outputs(module, sample)))
     return ExportResult(
-        program, inputs, expected, float_outputs, quantizer.report, passes.report, accuracy, evaluation
+        program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation
     )
 
 

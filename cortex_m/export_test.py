@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from cortex_m import CortexM, CortexMTargetConfig, ModelSource, export_model
+from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.export import ExportResult, ModelError
 from cortex_m.host.interpreter import ReferenceProgram
 
@@ -61,6 +62,34 @@ def test_each_call_to_judge_by_is_predicted(source, result):
         assert torch.equal(sample.expected[0], ReferenceProgram(result.program).run(call)[0])
         with torch.no_grad():
             assert torch.equal(sample.float_outputs[0], source.module(*call))
+
+
+class Joins(nn.Module):
+    """Rows of two images joined; the upper ones taken apart again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(2, 4, 1), nn.Conv2d(2, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.cat([self.first(x), self.second(x)], 2)
+        return torch.sigmoid(rows)[:, :, :6]
+
+
+def test_the_report_lists_the_instructions_of_the_program():
+    result = export_model(ModelSource(Joins(), (torch.randn(1, 2, 4, 4),), tune=False), strict=True)
+    report = result.lowering_report
+    names = [name.rsplit(".", 1)[0] for name in ReferenceProgram(result.program).instruction_names()]
+    assert [instruction.op for instruction in report.instructions] == names
+    assert [instruction.index for instruction in report.instructions] == list(range(len(names)))
+    assert [copy.op for copy in report.left_out] == ["aten::cat", "aten::slice_copy"]
+    assert "No copy at run time, the bytes lie where they are wanted: " in str(report)
+    assert [copy["op"] for copy in report.to_json()["left_out"]] == ["aten::cat", "aten::slice_copy"]
+
+
+def test_memory_is_that_of_the_program(result):
+    assert result.memory == MemoryPlan.of(result.program)
+    assert result.memory.overhead <= 0.05
 
 
 def test_the_same_source_gives_the_same_bytes(source, result):

@@ -155,14 +155,16 @@ def export(argv) -> None:
     program.write_bytes(result.program)
     summary = f"SQNR of the outputs against the float model, on the example inputs: {result.sqnr_db:.2f} dB"
     if FLAGS.report:
-        text = f"{result.quantizer_report}\n{result.lowering_report}\n{summary}\n{result.accuracy}\n"
+        text = f"{result.quantizer_report}\n{result.lowering_report}\n{result.memory}\n{summary}\n{result.accuracy}\n"
         _path(FLAGS.report).write_text(relative(text))
     if FLAGS.report_json:
         report = dict(result.lowering_report.to_json(), target=target.target_string, sqnr_db=result.sqnr_db)
+        report["memory"] = result.memory.summary()
         report["accuracy"] = result.accuracy.to_json()
         _path(FLAGS.report_json).write_text(relative(json.dumps(report, indent=1)) + "\n")
     if FLAGS.vectors:
         write_vectors(_path(FLAGS.vectors), result)
+    progress(str(result.memory))
     progress(f"wrote {program.name} for {target}, {len(result.program):,} bytes; {summary}")
 
 

@@ -66,6 +66,9 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     assert "SQNR" in (tmp_path / "net.txt").read_text()
     report = json.loads((tmp_path / "net.json").read_text())
     assert report["target"] == "cortex-m4"
+    memory = report["memory"]
+    assert 0 < memory["lower_bound"] <= memory["planned"] <= 1.05 * memory["lower_bound"]
+    assert f"Memory: {memory['planned']:,} bytes planned" in (tmp_path / "net.txt").read_text()
     assert "cortex_m::quantized_conv2d_nhwc" in [row["op"] for row in report["instructions"]]
     vectors = json.loads((tmp_path / "vectors" / "vectors.json").read_text())
     assert [entry["shape"] for entry in vectors["expected"]] == [[1, 3]]

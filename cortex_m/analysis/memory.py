@@ -16,9 +16,10 @@ from typing import Any
 
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
-from executorch.exir.tensor import ALIGNMENT
 
 from cortex_m.host.interpreter import TORCH_DTYPES, ProgramError, find_operator, operator_name
+from cortex_m.memory.placement import Part, Storage, joined, live_bytes
+from cortex_m.ops.operators import IN_PLACE, NAMESPACE
 from cortex_m.seal import unsealed
 
 KINDS = ("input", "output", "activation", "view", "scratch", "state")
@@ -62,10 +63,10 @@ class MemoryPlan:
     """The planned memory of one method.
 
     peak: bytes of all planned memories: the arena.
-    lower_bound: the largest sum of simultaneously live bytes, each storage rounded up to the alignment: no placement of these
-      storages takes less.
+    lower_bound: the largest sum of simultaneously live bytes, storages rounded up to the alignment: no placement takes less.
     peak_instruction: the first instruction at which that many are live; 0 if the program has none.
     live_bytes: the sum at each instruction.
+    conflicts: a sentence for each value that is overwritten while it is wanted.
     """
 
     peak: int
@@ -73,6 +74,7 @@ class MemoryPlan:
     peak_instruction: int
     live_bytes: tuple[int, ...]
     buffers: tuple[Buffer, ...]
+    conflicts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, program: bytes, method: str = "forward") -> MemoryPlan:
@@ -81,15 +83,25 @@ class MemoryPlan:
         if method not in plans:
             raise ProgramError(f"the program has no method {method!r}, only {sorted(plans)}")
         reader = _Reader(plans[method])
-        live = tuple(_live_bytes(reader.buffers, instruction) for instruction in range(reader.length))
+        storages = _storages(reader.buffers)
+        live = tuple(live_bytes(storages, instruction) for instruction in range(reader.length))
         bound = max(live, default=0)
         peak = sum(int(size) for size in plans[method].non_const_buffer_sizes)
-        return cls(peak, bound, live.index(bound) if live else 0, live, tuple(reader.buffers))
+        return cls(peak, bound, live.index(bound) if live else 0, live, tuple(reader.buffers), reader.conflicts())
+
+    def require_sound(self) -> None:
+        """Raises ProgramError if the plan has a conflict."""
+        if self.conflicts:
+            raise ProgramError(f"the memory plan is not sound: {self.conflicts[0]}")
 
     @property
     def overhead(self) -> float:
         """How much larger than the lower bound the arena is, as a fraction of the bound."""
         return self.peak / self.lower_bound - 1 if self.lower_bound else 0.0
+
+    def summary(self) -> dict[str, int]:
+        """Bytes that are planned and that one moment needs at least, and the instruction of that moment."""
+        return {"planned": self.peak, "lower_bound": self.lower_bound, "instruction": self.peak_instruction}
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -101,22 +113,11 @@ class MemoryPlan:
         )
 
 
-def _live_bytes(buffers: Iterable[Buffer], instruction: int) -> int:
-    """Bytes that hold something wanted at `instruction`: those of one storage count once, and are rounded up together."""
-    storages: dict[int, list[tuple[int, int]]] = {}
+def _storages(buffers: Iterable[Buffer]) -> list[Storage]:
+    parts: dict[int, list[Part]] = {}
     for buffer in buffers:
-        if buffer.first <= instruction <= buffer.last:
-            storages.setdefault(buffer.storage, []).append((buffer.offset, buffer.end))
-    return sum(math.ceil(_union(spans) / ALIGNMENT) * ALIGNMENT for spans in storages.values())
-
-
-def _union(spans: list[tuple[int, int]]) -> int:
-    """Bytes in at least one of the spans."""
-    total, reached = 0, 0
-    for begin, end in sorted(spans):
-        total += max(0, end - max(begin, reached))
-        reached = max(reached, end)
-    return total
+        parts.setdefault(buffer.storage, []).append(Part(buffer.offset, buffer.bytes, buffer.first, buffer.last))
+    return [Storage(tuple(found)) for found in parts.values()]
 
 
 @dataclasses.dataclass
@@ -125,6 +126,7 @@ class _Access:
 
     writes: list[tuple[int, str]] = dataclasses.field(default_factory=list)  # instruction, operator
     reads: list[int] = dataclasses.field(default_factory=list)
+    given_up: set[int] = dataclasses.field(default_factory=set)  # instructions that may write their result over it
     is_scratch: bool = False
 
     @property
@@ -168,11 +170,13 @@ class _Reader:
         if out == len(given) and given[-len(outs) :] == outs:  # several outs, returned as a list
             out = len(given) - len(outs)
         operator = self._plan.operators[call.op_index]
-        scratch = _scratch_arguments(operator.name, operator.overload)
+        scratch, in_place = _roles(operator.name, operator.overload)
         for argument, value in enumerate(given[:out]):
             for tensor in self._tensors(value):
                 self._touch(tensor).reads.append(position)
                 self._touch(tensor).is_scratch |= argument in scratch
+                if argument in in_place:
+                    self._touch(tensor).given_up.add(position)
         for tensor in outs:
             self._touch(tensor).writes.append((position, operator_name(operator)))
 
@@ -184,6 +188,8 @@ class _Reader:
             if not isinstance(tensor, schema.Tensor) or tensor.allocation_info is None:
                 continue
             access = self._access.get(value, _Access())
+            if value not in self._access and value not in self._plan.inputs and value not in self._plan.outputs:
+                continue  # a name without a use
             found[value] = self._buffer(value, tensor, access)
             if found[value].kind in ("view", "output") and not access.writes and value not in self._plan.inputs:
                 views.append(value)
@@ -221,20 +227,19 @@ class _Reader:
     def _resolve_view(self, found: dict[int, Buffer], value: int) -> None:
         """What a view looks at lives as long as the view: the newest writes of its bytes before it is first read."""
         view = found[value]
-        missing = view.bytes
+        covered = 0
         spans: list[tuple[int, int]] = []
         written = 0
         for position, source in sorted(self._writes_before(found, view), reverse=True):
-            if missing <= 0:
+            if covered == view.bytes:
                 break
             buffer = found[source]
             spans.append((max(buffer.offset, view.offset), min(buffer.end, view.end)))
-            covered = _union(spans)
-            if view.bytes - covered < missing:
-                missing = view.bytes - covered
-                written = max(written, position)
+            grown = sum(end - begin for begin, end in joined(spans))
+            if grown > covered:
+                covered, written = grown, max(written, position)
                 found[source] = dataclasses.replace(buffer, last=max(buffer.last, view.last))
-        found[value] = dataclasses.replace(view, first=max(written, 0))
+        found[value] = dataclasses.replace(view, first=written)
 
     def _writes_before(self, found: dict[int, Buffer], view: Buffer) -> Iterable[tuple[int, int]]:
         """(instruction, value) of all writes into bytes of `view`; an input is written before instruction 0."""
@@ -247,6 +252,39 @@ class _Reader:
             before = [position for position in writes if position < view.first or view.kind == "output"]
             if before:
                 yield max(before), value
+
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Between a write of a value and each of its reads, nothing else is written to its bytes.
+
+        In the order of the instructions; what a jump skips or repeats counts as if it were run once.
+        """
+        found = {buffer.value: buffer for buffer in self.buffers}
+        sentences = []
+        for buffer in self.buffers:
+            access = self._access.get(buffer.value, _Access())
+            written = [position for position, _ in access.writes]
+            if buffer.value in self._plan.inputs or buffer.kind == "state":
+                written.append(-1)
+            elif buffer.kind == "view":
+                written = [buffer.first]
+            reads = access.reads + ([self.length] if buffer.value in self._plan.outputs else [])
+            for read in reads if buffer.kind != "scratch" else ():
+                since = max((position for position in written if position < read), default=read)
+                sentences += self._overwritten(found, buffer, since, read)
+        return tuple(sentences)
+
+    def _overwritten(self, found: dict[int, Buffer], buffer: Buffer, since: int, read: int) -> Iterable[str]:
+        for other in found.values():
+            if other.value == buffer.value or not other.overlaps(buffer):
+                continue
+            access = self._access.get(other.value, _Access())
+            uses = access.reads if other.kind == "scratch" else [position for position, _ in access.writes]
+            same = (other.offset, other.bytes) == (buffer.offset, buffer.bytes)
+            for use in uses:
+                over_operand = use == read and same and read in self._access[buffer.value].given_up
+                if since < use <= read and not over_operand:
+                    yield f"instruction {use} overwrites value {buffer.value}, which instruction {read} reads"
 
 
 def _with_storages(buffers: list[Buffer]) -> list[Buffer]:
@@ -266,12 +304,18 @@ def _with_storages(buffers: list[Buffer]) -> list[Buffer]:
 
 
 @functools.lru_cache(maxsize=None)
-def _scratch_arguments(name: str, overload: str) -> frozenset[int]:
-    """Positions of the arguments that a kernel uses as working memory; an operator that is not known here has none."""
+def _roles(name: str, overload: str) -> tuple[frozenset[int], frozenset[int]]:
+    """Positions of the arguments that a kernel uses as working memory, and of those it may write its result over.
+
+    An operator that is not known here has neither.
+    """
     try:
         operator = find_operator(schema.Operator(name, overload))
     except ProgramError:
-        return frozenset()
-    return frozenset(
-        position for position, argument in enumerate(operator._schema.arguments) if argument.name.endswith("scratch")
+        return frozenset(), frozenset()
+    names = [argument.name for argument in operator._schema.arguments]
+    in_place = IN_PLACE.get(operator._opname, ()) if operator.namespace == NAMESPACE else ()
+    return (
+        frozenset(position for position, argument in enumerate(names) if argument.endswith("scratch")),
+        frozenset(position for position, argument in enumerate(names) if argument in in_place),
     )

@@ -5,7 +5,8 @@
 
 Memory is laid out as the program plans it: one buffer of bytes for each memory id, tensors as views into them. So a plan that puts
 two live tensors in one place shows here as it would on the device: before a call its outputs, and before and after it its
-scratch, are overwritten with a pattern.
+scratch, are overwritten with a pattern. An output may lie where an operand lies only if the operator may work in place on it
+(operators.yaml), and on exactly its bytes.
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ import torch
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
-import cortex_m.ops.operators  # noqa: F401  (registers torch.ops.cortex_m)
 from cortex_m.host.errors import ProgramError
+from cortex_m.ops.operators import IN_PLACE, NAMESPACE  # importing it registers torch.ops.cortex_m
 from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
 
@@ -205,7 +206,7 @@ class ReferenceProgram:
         scratch = [keywords[a.name] for a in arguments if a.name == "scratch" and isinstance(keywords[a.name], torch.Tensor)]
         inputs = {index for index, argument in zip(call.args, arguments) if not argument.is_out}
         for index, argument in zip(call.args, arguments):
-            if argument.is_out and index not in inputs:
+            if argument.is_out and index not in inputs and not _works_in_place(operator, keywords, keywords[argument.name]):
                 _poison(keywords[argument.name])
         for tensor in scratch:
             _poison(tensor)
@@ -219,6 +220,33 @@ class ReferenceProgram:
         if not outs and returned and not isinstance(result, torch.Tensor):
             values[returned[0]] = result
         return [out for out in outs if isinstance(out, torch.Tensor)]
+
+
+def _works_in_place(operator: torch._ops.OpOverload, arguments: dict[str, Any], out: Any) -> bool:
+    """Whether `out` lies on an operand. Raises ProgramError if the operator cannot work so."""
+    found = False
+    for name, value in arguments.items():
+        for operand in value if isinstance(value, list) else [value]:
+            if operand is out or not isinstance(operand, torch.Tensor) or not _share_bytes(operand, out):
+                continue
+            allowed = operator.namespace == NAMESPACE and name in IN_PLACE.get(operator._opname, ())
+            if not allowed or _place(operand) != _place(out):
+                raise ProgramError(f"{operator} writes its result over its argument {name}, which the operator cannot do")
+            found = True
+    return found
+
+
+def _place(tensor: torch.Tensor) -> tuple[int, int, tuple[int, ...], torch.dtype]:
+    return tensor.data_ptr(), tensor.numel(), tensor.stride(), tensor.dtype
+
+
+def _share_bytes(one: torch.Tensor, other: Any) -> bool:
+    if not isinstance(other, torch.Tensor) or not one.numel() or not other.numel():
+        return False
+    (begin, end), (from_, to) = (
+        (tensor.data_ptr(), tensor.data_ptr() + tensor.numel() * tensor.element_size()) for tensor in (one, other)
+    )
+    return begin < to and from_ < end
 
 
 def _poison(value: Any) -> None:

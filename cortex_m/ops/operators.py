@@ -25,11 +25,22 @@ from cortex_m.ops.reference.registry import FAKES, REFERENCES
 NAMESPACE = "cortex_m"
 
 
-def read_schemas() -> dict[str, str]:
-    """Op name to functional schema "name(arguments) -> Tensor", from operators.yaml."""
+def _read_entries() -> dict[str, dict]:
+    """Op name to its entry in operators.yaml."""
     path = Path(__file__).absolute().parent / "operators.yaml"
     entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {entry["func"].split("(", 1)[0]: entry["func"] for entry in entries}
+    return {entry["func"].split("(", 1)[0]: entry for entry in entries}
+
+
+def read_schemas() -> dict[str, str]:
+    """Op name to functional schema "name(arguments) -> Tensor", from operators.yaml."""
+    return {name: entry["func"] for name, entry in _read_entries().items()}
+
+
+# Op name to the names of the arguments that the result may be written over.
+IN_PLACE: dict[str, tuple[str, ...]] = {
+    name: tuple(entry["in_place"]) for name, entry in _read_entries().items() if "in_place" in entry
+}
 
 
 def _out_schema(name: str, schema: str) -> str:

@@ -3,7 +3,9 @@
 `str(report)` is the text for people, `report.to_json()` the same for programs.
 """
 
-from dataclasses import asdict, dataclass, field
+import operator
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Optional
 
 import torch
@@ -15,8 +17,6 @@ from cortex_m.passes.model_value import ModelValue, model_value
 from cortex_m.passes.qparams import torch_op
 from cortex_m.target_config import CortexMTargetConfig
 
-# Calls that leave no instruction in a .pte: memory planning and views of planned memory.
-_NO_INSTRUCTION = {torch.ops.aten.view_copy.default}
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class LoweringReport:
 
     target_config: CortexMTargetConfig
     instructions: list[Instruction] = field(default_factory=list)
+    left_out: list[Instruction] = field(default_factory=list)  # copies that need no instruction; numbered as with them
     refusals: list[Refusal] = field(default_factory=list)
     output_orders: list[Optional[tuple[int, ...]]] = field(default_factory=list)  # before lowering
     inputs: list[BoundaryTensor] = field(default_factory=list)
@@ -79,6 +80,7 @@ class LoweringReport:
 
     def clear(self) -> None:
         self.instructions.clear()
+        self.left_out.clear()
         self.refusals.clear()
 
     def refuse(self, node: Node, reason: str) -> None:
@@ -96,7 +98,7 @@ class LoweringReport:
         self.instructions = []
         for node in nodes:
             op = torch_op(node)
-            if node.op != "call_function" or node.target is memory.alloc or op in _NO_INSTRUCTION:
+            if node.op != "call_function" or not _is_instruction(node):
                 continue
             value = node.meta.get("val")
             first = value if isinstance(value, torch.Tensor) else next(
@@ -113,6 +115,12 @@ class LoweringReport:
             )  # fmt: skip
             if portable and _touches_float(node) and not _orders_an_output(node):
                 self.refuse(node, "no lowering to a cortex_m op is registered for it")
+
+    def leave_out(self, positions: Collection[int]) -> None:
+        """Takes instructions off the list that memory planning made unnecessary, and numbers the others anew."""
+        self.left_out = [instruction for instruction in self.instructions if instruction.index in positions]
+        kept = [instruction for instruction in self.instructions if instruction.index not in positions]
+        self.instructions = [replace(instruction, index=index) for index, instruction in enumerate(kept)]
 
     @property
     def layout_copies(self) -> list[Instruction]:
@@ -136,6 +144,7 @@ class LoweringReport:
             "instructions": [asdict(instruction) for instruction in self.instructions],
             "refusals": [asdict(refusal) for refusal in self.refusals],
             "layout_copies": [instruction.node for instruction in self.layout_copies],
+            "left_out": [asdict(instruction) for instruction in self.left_out],
         }
 
     def __str__(self) -> str:
@@ -147,12 +156,22 @@ class LoweringReport:
             lines.append(f"  {i.index:4}  {i.op:42} {i.dtype:8} {shape:18} {i.module or '-':32} {i.source}{_kind(i)}")
         if self.layout_copies:
             lines.append(f"Layout copies: {', '.join(copy.node for copy in self.layout_copies)}")
+        if self.left_out:
+            names = ", ".join(f"{copy.node} ({copy.op})" for copy in self.left_out)
+            lines.append(f"No copy at run time, the bytes lie where they are wanted: {names}")
         if not self.refusals:
             lines.append("Every op was lowered.")
         else:
             lines.append(f"Not lowered: {len(self.refusals)}")
             lines += [f"  {r.node} ({r.op}): {r.reason} [{r.module or '-'}; {r.source}]" for r in self.refusals]
         return "\n".join(lines)
+
+
+def _is_instruction(node: Node) -> bool:
+    """Whether a call becomes an instruction of the .pte; a view of planned memory is none, unless it is a result."""
+    if torch_op(node) == torch.ops.aten.view_copy.default:
+        return any(user.op == "output" for user in node.users)
+    return node.target not in (memory.alloc, operator.getitem)
 
 
 def _kind(instruction: Instruction) -> str:

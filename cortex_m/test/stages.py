@@ -18,6 +18,7 @@ from torchao.quantization.pt2e.quantizer import Quantizer
 from cortex_m.boards import boards
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
+from cortex_m.memory.planning_pass import cortex_m_executorch_config
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.target_config import CortexM, CortexMTargetConfig
@@ -175,7 +176,7 @@ class CortexMToEdgeTransformAndLower(_WithPasses):
 
 
 class ToExecutorch(Stage):
-    """Plans memory. `config` is the ExecutorchBackendConfig, its defaults if None."""
+    """Plans memory. `config` is the ExecutorchBackendConfig, cortex_m_executorch_config() if None."""
 
     stage_type = StageType.TO_EXECUTORCH
 
@@ -183,7 +184,7 @@ class ToExecutorch(Stage):
         self.config = config
 
     def run(self, artifact: EdgeProgramManager, inputs: Inputs) -> None:
-        self.artifact = copy.deepcopy(artifact).to_executorch(self.config)
+        self.artifact = copy.deepcopy(artifact).to_executorch(self.config or cortex_m_executorch_config())
 
     @property
     def graph_module(self) -> GraphModule:

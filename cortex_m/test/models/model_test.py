@@ -72,6 +72,12 @@ def test_is_close_to_the_float_network():
         assert pairs[position][0].argmax() == pairs[position][1].argmax(), f"output {position}"
 
 
+def test_plans_hardly_more_memory_than_one_moment_needs(report):
+    memory = report["memory"]
+    print(f"{NAME}: {memory['planned']:,} bytes planned, {memory['lower_bound']:,} live at instruction {memory['instruction']}")
+    assert memory["lower_bound"] <= memory["planned"] <= 1.05 * memory["lower_bound"]
+
+
 @pytest.mark.parametrize("core", RUNNERS)
 def test_gives_the_predicted_bytes(core, measured):
     timeout = float(os.environ.get("TEST_TIMEOUT", 300)) - 10

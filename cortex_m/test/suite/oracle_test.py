@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from cortex_m.ops.operators import read_schemas
+from cortex_m.ops.operators import IN_PLACE, read_schemas
 from cortex_m.test.suite import oracle, pooling, registry
 from cortex_m.test.suite.case import Case, named_arguments, rail_share, reference
-from cortex_m.test.suite.refusals import all_refusals
+from cortex_m.test.suite.program import in_place_arguments
+from cortex_m.test.suite.refusals import all_refusals, out_of
 from cortex_m.test.suite.registry import all_cases
 
 _OPERATORS = sorted(read_schemas())
@@ -60,6 +61,13 @@ def test_every_operator_is_covered(op):
     kinds = {case.kind for case in _cases(op)}
     assert {"example", "drawn"} <= kinds
     assert sum(refusal.case.op == op and refusal.expected is None for refusal in all_refusals()) >= 20
+
+
+@pytest.mark.parametrize("op, argument", [(op, argument) for op, arguments in IN_PLACE.items() for argument in arguments])
+def test_what_may_be_written_over_is_written_over(op, argument):
+    """in_place of operators.yaml: core_test runs each of these cases a second time, with out in the argument's place."""
+    found = [case for case, result in _results(op) if argument in in_place_arguments(case, out_of(result, case.orders.get("out")))]
+    assert len({case.arguments[0].numel() for case in found}) >= 5
 
 
 def test_a_rail_is_counted_where_the_activation_puts_it():

@@ -6,11 +6,13 @@ inputs and guards as they were, the out tensor as expected, and only the scratch
 
 With `apart`, each tensor is a memory of its own instead, constants too, and the program has ordinary inputs and an
 output: for a runner that finds accesses outside of a memory by itself (AddressSanitizer).
+
+With `over`, out lies where that argument lies: operators that may work in place must give the same result.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 import numpy as np
@@ -18,6 +20,7 @@ import torch
 from executorch.exir import schema
 from executorch.exir._serialize._program import PTEFile, serialize_pte_binary
 
+from cortex_m.ops.operators import IN_PLACE
 from cortex_m.target_config import Backend
 from cortex_m.test.suite.case import Case, Scratch, dim_order, named_arguments, schema_of
 
@@ -72,20 +75,33 @@ def pattern(size: int) -> np.ndarray:
     return ((index * np.uint32(2654435761) >> np.uint32(13)) & np.uint32(255)).astype(np.uint8)
 
 
-def program_of(case: Case, backend: Backend, out: Out, apart: bool = False) -> OpProgram:
+def in_place_arguments(case: Case, out: Out) -> list[str]:
+    """Arguments that `out` may be written over, and could be: of its shape, type and dim order."""
+    arguments = named_arguments(case)
+    return [
+        name
+        for name in IN_PLACE.get(case.op, ())
+        if Out(tuple(arguments[name].shape), arguments[name].dtype, _order(case, name, arguments[name])) == out
+    ]
+
+
+def _order(case: Case, name: str, value: torch.Tensor) -> tuple[int, ...]:
+    return case.orders.get(name, dim_order(value))
+
+
+def program_of(case: Case, backend: Backend, out: Out, apart: bool = False, over: Optional[str] = None) -> OpProgram:
     """The program of a case for cores with that instruction set."""
     maker = ProgramMaker(apart)
     types = {argument.name: str(argument.real_type) for argument in schema_of(case.op).arguments}
     arguments = []
     for name, value in named_arguments(case).items():
         if isinstance(value, torch.Tensor):
-            order = case.orders.get(name, dim_order(value))
-            arguments.append(maker.tensor(name, value, order, constant=name in CONSTANTS))
+            arguments.append(maker.tensor(name, value, _order(case, name, value), constant=name in CONSTANTS))
         elif isinstance(value, Scratch):
             arguments.append(maker.uninitialised(name, Out((value.size(backend),), torch.uint8, (0,))))
         else:
             arguments.append(maker.value(value, types[name]))
-    out_value = maker.uninitialised("out", out)
+    out_value = maker.uninitialised("out", out) if over is None else maker.over(over, "out", out)
     return maker.finish(f"cortex_m::{case.op}", [*arguments, out_value, out_value])
 
 
@@ -100,6 +116,7 @@ class ProgramMaker:
         self._inputs: list[tuple[int, bytes]] = []
         self._regions: list[Region] = []
         self._placed: list[tuple[int, bytes]] = []  # offset and content in the one arena
+        self._places: dict[str, schema.AllocationDetails] = {}
 
     def _add(self, value: Any) -> int:
         self._values.append(schema.EValue(value))
@@ -142,7 +159,7 @@ class ProgramMaker:
         if constant and not self._apart:
             self._constants.append(data)
             return self._tensor(declared, None, len(self._constants) - 1)
-        place = self._reserve(name, len(data))
+        place = self._places[name] = self._reserve(name, len(data))
         self._placed.append((place.memory_offset_low, data))
         index = self._tensor(declared, place)
         if self._apart:
@@ -153,6 +170,11 @@ class ProgramMaker:
         """Scratch or the out tensor."""
         size = int(np.prod(out.shape, dtype=np.int64)) * out.dtype.itemsize
         return self._tensor(out, self._reserve(name, size))
+
+    def over(self, operand: str, name: str, out: Out) -> int:
+        """A tensor in the place of one that was added before, whose bytes are known as its own from now on."""
+        self._regions = [replace(region, name=name) if region.name == operand else region for region in self._regions]
+        return self._tensor(out, self._places[operand])
 
     def finish(self, operator: str, arguments: list[int]) -> OpProgram:
         """operator: "namespace::op", whose out overload is called; the last argument is the out tensor."""
