@@ -9,6 +9,7 @@ Runs with any Python 3.
 
 import json
 import sys
+from pathlib import Path
 
 
 def count(lines, status):
@@ -30,8 +31,9 @@ def count(lines, status):
 
 
 def main(events, status):
-    with open(events, encoding="utf-8") as lines:
-        print("%d passed, %d failed" % count(lines, int(status)))
+    with Path(events).open(encoding="utf-8") as lines:
+        passed, failed = count(lines, int(status))
+    print(f"{passed} passed, {failed} failed")
 
 
 if __name__ == "__main__":

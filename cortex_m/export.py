@@ -194,9 +194,9 @@ def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tenso
         if not isinstance(value, torch.Tensor):
             raise ModelError(f"output {position} of {type(module).__name__} is a {type(value).__name__}, not a tensor")
     if source.output_shapes is not None:
-        got, want = [list(t.shape) for t in outputs], [list(shape) for shape in source.output_shapes]
-        if got != want:
-            raise ModelError(f"{type(module).__name__} returns shapes {got}, but {want} is declared")
+        returned, declared = [list(t.shape) for t in outputs], [list(shape) for shape in source.output_shapes]
+        if returned != declared:
+            raise ModelError(f"{type(module).__name__} returns shapes {returned}, but {declared} is declared")
     return outputs
 
 

@@ -12,7 +12,6 @@ and the CRC-32 of all bytes before the last twelve, little-endian.
 
 import struct
 import zlib
-from typing import Optional
 
 from cortex_m.target_config import Backend, CortexMTargetConfig
 
@@ -48,7 +47,7 @@ def unsealed(program: bytes) -> bytes:
     return program[:-SEAL_BYTES]
 
 
-def target_of(program: bytes) -> Optional[CortexMTargetConfig]:
+def target_of(program: bytes) -> CortexMTargetConfig | None:
     """What a sealed program was exported for; None without a seal. Raises ValueError if the seal is not right."""
     if not is_sealed(program):
         return None

@@ -8,7 +8,7 @@ import pytest
 QUANTIZER = "quantizer.quantizer"
 CONFIGS = "quantizer.quantization_configs"
 
-# module: names
+# Names by module.
 NAMES = {
     "quantizer": """CMSIS_SOFTMAX_SCALE CMSIS_SOFTMAX_ZERO_POINT CortexMQuantizationConfig
         INT8_ACTIVATION_PER_CHANNEL_QSPEC INT8_ACTIVATION_PER_TENSOR_QSPEC INT8_PER_CHANNEL_CONFIG INT8_PER_TENSOR_CONFIG
@@ -75,12 +75,12 @@ def test_names_are_there(module):
     assert not [name for name in NAMES[module].split() if not hasattr(load(module), name)]
 
 
-@pytest.mark.parametrize("module, name", ARGUMENTS)
+@pytest.mark.parametrize(("module", "name"), ARGUMENTS)
 def test_arguments_come_in_order(module, name):
     expected = ARGUMENTS[module, name].split()
     assert list(inspect.signature(getattr(load(module), name)).parameters)[: len(expected)] == expected
 
 
-@pytest.mark.parametrize("module, name", ATTRIBUTES)
+@pytest.mark.parametrize(("module", "name"), ATTRIBUTES)
 def test_attributes_are_there(module, name):
     assert not [x for x in ATTRIBUTES[module, name].split() if not hasattr(getattr(load(module), name), x)]

@@ -14,7 +14,7 @@ import enum
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 
 class CortexM(enum.Enum):
@@ -70,8 +70,8 @@ class CortexMTargetConfig:
     Raises ValueError when `isa` is wider than what the core has, or given without a core; TypeError for a `cpu` that is none.
     """
 
-    cpu: Optional[CortexM]
-    isa: Optional[Backend] = None
+    cpu: CortexM | None
+    isa: Backend | None = None
     portable_program: bool = False
 
     def __post_init__(self) -> None:

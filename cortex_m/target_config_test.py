@@ -73,13 +73,13 @@ def test_what_is_no_core_is_refused(cpu):
 @pytest.mark.parametrize("name", WIDEST)
 def test_a_program_runs_on_the_cores_of_its_instruction_set(name):
     core = CortexMTargetConfig.from_target_string(name)
-    for other in WIDEST:
+    for other, widest in WIDEST.items():
         config = CortexMTargetConfig.from_target_string(other)
-        assert config.runs_on(core.cpu) == (WIDEST[other] == WIDEST[name])
+        assert config.runs_on(core.cpu) == (widest == WIDEST[name])
         for isa in Backend:
-            if isa >= WIDEST[other]:
+            if isa >= widest:
                 narrow = CortexMTargetConfig(config.cpu, isa)
-                assert narrow.runs_on(core.cpu) == (WIDEST[name] in (isa, WIDEST[other]))
+                assert narrow.runs_on(core.cpu) == (WIDEST[name] in (isa, widest))
     assert CortexMTargetConfig.any().runs_on(core.cpu)
     assert core.runs_on(core.cpu)
 

@@ -54,7 +54,7 @@ def print_picture(console: Console, image) -> None:
     for y in range(0, small.height - 1, 2):
         line = Text()
         for x in range(small.width):
-            upper, lower = ("#%02x%02x%02x" % small.getpixel((x, y + dy)) for dy in (0, 1))
+            upper, lower = ("#" + bytes(small.getpixel((x, y + dy))).hex() for dy in (0, 1))
             line.append("▀", style=f"{upper} on {lower}")
         console.print(line)
 
@@ -128,7 +128,7 @@ def classify(argv) -> None:
     elf = Path(dict(pair.split("=", 1) for pair in FLAGS.elf)[FLAGS.core])
     board = boards.for_core(FLAGS.core)
 
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:  # noqa: SIM117 (the status ends first)
         with console.status(f"simulating {elf.name} on {board}, predicting on the host"):
             device = pool.submit(run_device, elf, board, photo, Path(folder))
             import torch

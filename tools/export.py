@@ -65,6 +65,8 @@ def load_entry(path: Path, function: str):
     """The function of that name in a Python file, which may import what lies beside it or where the person stands."""
     sys.path += [str(path.parent), str(_path("."))]
     spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ExportError(f"{path} is no Python file: its name does not end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     try:

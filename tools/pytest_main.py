@@ -6,6 +6,7 @@ no plugin is loaded but hypothesis' own, and nothing is written beside the sourc
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ PLUGINS = ("no:cacheprovider", "_hypothesis_pytestplugin")
 class Sharding:
     """Keeps every n-th test case, where Bazel splits a test into n processes."""
 
-    def __init__(self, environment: dict[str, str]):
+    def __init__(self, environment: Mapping[str, str]):
         self.count = int(environment.get("TEST_TOTAL_SHARDS", "1"))
         self.index = int(environment.get("TEST_SHARD_INDEX", "0"))
         if "TEST_SHARD_STATUS_FILE" in environment:

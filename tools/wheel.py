@@ -73,7 +73,7 @@ def build(wheel: Path, files: Iterable[str], version: str, requires: list[str], 
     """Writes the wheel of `files`."""
     os.environ["SOURCE_DATE_EPOCH"] = FIXED_TIME
     warnings.filterwarnings("ignore", "setup.py install is deprecated")  # this is no installation
-    start = os.getcwd()
+    start = Path.cwd()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         packages: dict[str, list[str]] = {}

@@ -13,7 +13,6 @@ from cortex_m.ops import operators  # noqa: F401  (registers cortex_m's operator
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
 
-
 CONVOLUTION = Path("cortex_m/test/upstream_programs/op_conv3x3_m55.pte")
 
 

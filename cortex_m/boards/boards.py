@@ -29,7 +29,7 @@ def load(name: str) -> Board:
     if name not in names():
         raise ValueError(f"there is no board {name!r}; the boards are {', '.join(names())}")
     for statement in ast.parse(path.read_text()).body:
-        if isinstance(statement, ast.Assign) and statement.targets[0].id == "BOARD":
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "BOARD":
             return ast.literal_eval(statement.value)
     raise ValueError(f"{path} does not assign BOARD")
 

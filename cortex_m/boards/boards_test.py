@@ -1,6 +1,7 @@
 """The boards' tables against each other, the table of cores and the arithmetic of their clocks."""
 
 import ast
+import itertools
 import re
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def test_memories_suit_the_mpu_and_do_not_overlap(name):
     for memory in memories:
         length = memory["length"]
         assert length & (length - 1) == 0 and memory["origin"] % length == 0
-    for low, high in zip(memories, memories[1:]):
+    for low, high in itertools.pairwise(memories):
         assert low["origin"] + low["length"] <= high["origin"]
 
 

@@ -36,7 +36,7 @@ def _link(board, folder, script="default", arena_bytes=1000, body="zeroed[0] = i
         *("-Wl,--gc-sections", "-T", _SCRIPTS / f"{board}_{script}.ld", source, "-o", elf),
     ]
     assert shutil.which(_GCC), f"{_GCC} is not on PATH"
-    process = subprocess.run(command, capture_output=True, text=True)
+    process = subprocess.run(command, capture_output=True, check=False, text=True)
     return elf, "" if process.returncode == 0 else process.stderr
 
 

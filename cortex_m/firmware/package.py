@@ -95,8 +95,8 @@ def readme(manifest: dict[str, Any]) -> str:
         rows.append(
             f"| {library['model']} | {library['c_name']}.h | {size:,} | {arena:,} | {'any core' if target == 'any' else target} |\n"
         )
-        for what, default in {"model": ".rodata", "arena": ".bss", "state": ".bss"}.items():
-            sections.add((library[f"{what}_section"] or default, what))
+        for kind, default in {"model": ".rodata", "arena": ".bss", "state": ".bss"}.items():
+            sections.add((library[f"{kind}_section"] or default, kind))
     first = sources.names(libraries[0]["c_name"])
     method = generate.method_of(json.loads(Path(libraries[0]["info"]).read_text()), None)
     shared = [library["c_name"] for library in libraries if library["arena_symbol"]]

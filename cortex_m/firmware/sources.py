@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -137,7 +138,7 @@ def names(c_name: str) -> dict[str, str]:
 
 def header(
     c_name: str, label: str, program_bytes: int, method: dict[str, Any], report: dict[str, Any] | None, *,
-    verify_at: str = "init", shared_with: list[str] = (),
+    verify_at: str = "init", shared_with: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The text of the library's header. Raises Refused."""
     inputs, outputs = tensors("input", method, report), tensors("output", method, report)

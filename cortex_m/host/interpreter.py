@@ -9,11 +9,12 @@ scratch, are overwritten with a pattern. An output may lie where an operand lies
 (operators.yaml), and on exactly its bytes.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence
+from typing import Any
 
-import executorch.exir as exir  # noqa: F401  (registers the dim_order ops a program may call)
 import torch
+from executorch import exir  # noqa: F401  (registers the dim_order ops a program may call)
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
@@ -55,7 +56,7 @@ class ReferenceProgram:
 
     def __init__(self, data: bytes, method: str = "forward") -> None:
         file = deserialize_pte_binary(unsealed(data))
-        self.target: Optional[CortexMTargetConfig] = target_of(data)
+        self.target: CortexMTargetConfig | None = target_of(data)
         self._program = file.program
         plans = {plan.name: plan for plan in file.program.execution_plan}
         if method not in plans:
@@ -86,7 +87,7 @@ class ReferenceProgram:
             if isinstance(instruction.instr_args, schema.KernelCall)
         ]
 
-    def run(self, inputs: Sequence[Any], callback: Optional[Callable[[Call], None]] = None) -> list[Any]:
+    def run(self, inputs: Sequence[Any], callback: Callable[[Call], None] | None = None) -> list[Any]:
         """Outputs for `inputs`, each a tensor (or number) of its own in the memory order the program gives it.
 
         Raises ProgramError if inputs differ from the program's in number, shape or dtype.
@@ -113,7 +114,7 @@ class ReferenceProgram:
                 return float(held) if kind is schema.Double else held
         return value  # lists hold indices of values: they are read when an operator wants them
 
-    def _tensor(self, tensor: schema.Tensor) -> Optional[torch.Tensor]:
+    def _tensor(self, tensor: schema.Tensor) -> torch.Tensor | None:
         dtype = TORCH_DTYPES.get(tensor.scalar_type)
         if dtype is None:
             raise ProgramError(f"tensors of {tensor.scalar_type.name} are not supported")
@@ -176,7 +177,7 @@ class ReferenceProgram:
 
     # Instructions
 
-    def _run_chain(self, chain: schema.Chain, values: list[Any], callback: Optional[Callable[[Call], None]]) -> None:
+    def _run_chain(self, chain: schema.Chain, values: list[Any], callback: Callable[[Call], None] | None) -> None:
         position = 0
         while position < len(chain.instructions):
             instruction = chain.instructions[position].instr_args

@@ -118,7 +118,7 @@ def test_a_plan_that_overlaps_live_tensors_is_refused():
 
 
 @pytest.mark.parametrize(
-    "inputs, message",
+    ("inputs", "message"),
     [
         ((), "takes 1 inputs, not 0"),
         ((torch.zeros(3, 5),), r"must be torch.float32 \(3, 6\)"),

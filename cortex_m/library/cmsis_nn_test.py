@@ -29,7 +29,7 @@ def test_numbers_of_the_enums():
 
 
 @pytest.mark.parametrize(
-    "backend, cpus",
+    ("backend", "cpus"),
     [("SCALAR", "M0 M0PLUS M3 M23"), ("DSP", "M4 M7 M33 M35P"), ("MVE", "M55 M85")],
 )
 def test_backend_of_a_core(backend, cpus):

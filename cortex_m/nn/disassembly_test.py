@@ -48,13 +48,13 @@ DSP = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def functions(core: str) -> dict[str, list[str]]:
     """Mnemonics of each function of the core's ELF of all variants."""
     elf = Path("cortex_m/nn") / f"variants_{core}.elf"
     # Without the architecture binutils shows MVE as coprocessor instructions.
     machine = ["-m", "armv8.1-m.main"] if core == "cortex_m55" else []
-    command = [_OBJDUMP, "--disassemble", "--no-show-raw-insn", *machine, elf]
+    command: list[str | Path] = [_OBJDUMP, "--disassemble", "--no-show-raw-insn", *machine, elf]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
     for line in output.splitlines():
@@ -89,7 +89,7 @@ def test_scalar_cores_use_none_of_them():
 
 def test_convolution_multiplies_pairs_on_dsp_and_sixteen_lanes_on_mve():
     """Static functions carry the inner loops of convolutions; their names are the compiler's to keep."""
-    counts = lambda core, mnemonic: sum(  # noqa: E731
+    counts = lambda core, mnemonic: sum(
         bool(re.fullmatch(mnemonic, one)) for mnemonics in functions(core).values() for one in mnemonics
     )
     assert counts("cortex_m4", "smlad") > 100

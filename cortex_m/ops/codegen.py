@@ -11,7 +11,7 @@ import re
 
 import yaml
 from absl import app, flags
-from torchgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Type  # does not import torch
+from torchgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, Type  # torch-free
 
 OPERATORS_YAML = pathlib.Path(__file__).with_name("operators.yaml")
 

@@ -4,7 +4,6 @@ Either way the report says of each input and output what it is, with scale and z
 """
 
 from dataclasses import replace
-from typing import Optional
 
 import torch
 from torch.export.graph_signature import OutputKind
@@ -25,8 +24,8 @@ class BoundaryTypesPass(CortexMPass):
 
     def __init__(
         self,
-        target_config: Optional[CortexMTargetConfig] = None,
-        report: Optional[LoweringReport] = None,
+        target_config: CortexMTargetConfig | None = None,
+        report: LoweringReport | None = None,
         quantize_io: bool = True,
     ) -> None:
         super().__init__(target_config, report)
@@ -39,8 +38,8 @@ class BoundaryTypesPass(CortexMPass):
         output = editor.graph.output_node()
         results = list(output.args[0])
         own = [spec.kind is OutputKind.USER_OUTPUT for spec in signature.output_specs]
-        output_params: list[Optional[QParams]] = [None] * len(results)
-        input_params: list[Optional[QParams]] = [None] * len(inputs)
+        output_params: list[QParams | None] = [None] * len(results)
+        input_params: list[QParams | None] = [None] * len(inputs)
         if not self._quantize_io:
             for index, result in enumerate(results):
                 if own[index] and _is_float(result):
@@ -71,9 +70,12 @@ def _is_float(node: object) -> bool:
 def _take_off(editor: GraphEditor, node: Node) -> QParams:
     """Makes the input `node` what its quantize nodes give; these go."""
     users = list(node.users)
-    params = [quantize_params(user) for user in users]
-    for user, found in zip(users, params):
-        if found is None:
+    params: list[QParams] = []
+    for user in users:
+        found = quantize_params(user)
+        if found is not None:
+            params.append(found)
+        else:
             reader = f"{user.name} [{source_line(user)}]" if user.op != "output" else "the program's output"
             raise ValueError(f"quantize_io=False: input {node.name} is read in float by {reader}")
     if len(set(params)) > 1:
@@ -87,7 +89,7 @@ def _take_off(editor: GraphEditor, node: Node) -> QParams:
     return params[0]
 
 
-def _describe(name: str, node: object, params: Optional[QParams]) -> BoundaryTensor:
+def _describe(name: str, node: object, params: QParams | None) -> BoundaryTensor:
     value = node.meta.get("val") if isinstance(node, Node) else node
     if not isinstance(value, torch.Tensor):
         return BoundaryTensor(name, (), type(value).__name__)

@@ -1,7 +1,6 @@
 """Base of the passes."""
 
 from abc import abstractmethod
-from typing import Optional
 
 from executorch.exir.pass_base import ExportedProgramPassBase, ExportedProgramPassResult
 from torch.export import ExportedProgram
@@ -19,8 +18,8 @@ class CortexMPass(ExportedProgramPassBase):
 
     def __init__(
         self,
-        target_config: Optional[CortexMTargetConfig] = None,
-        report: Optional[LoweringReport] = None,
+        target_config: CortexMTargetConfig | None = None,
+        report: LoweringReport | None = None,
     ) -> None:
         self.target_config = target_config or CortexMTargetConfig(CortexM.M55, portable_program=True)
         self.report = report if report is not None else LoweringReport(self.target_config)

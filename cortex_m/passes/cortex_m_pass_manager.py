@@ -13,10 +13,11 @@ Afterwards `manager.report` says what each op became, and why one did not.
 
 import copy
 import inspect
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-import executorch.exir as exir  # noqa: F401  (registers the dim_order ops that the passes name)
 import torch
+from executorch import exir  # noqa: F401  (registers the dim_order ops that the passes name)
 from executorch.exir._program_utils import _get_updated_graph_signature
 from executorch.exir.pass_base import ExportedProgramPassBase, ExportedProgramPassResult
 from executorch.exir.pass_manager import ExportedProgramPassManager
@@ -60,7 +61,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         from the run if a float input or output is left.
     """
 
-    pass_list: list[type] = [
+    pass_list: ClassVar[list[type]] = [
         RemoveIdentitiesPass,
         LowerTablesPass,  # first: propagation takes functions with a choice in them (prelu, threshold, where) apart
         PropagateQuantizationPass,
@@ -78,15 +79,15 @@ class CortexMPassManager(ExportedProgramPassManager):
     ]
     # One list serves both: layout is decided by LayoutPass.
     legacy_pass_list: list[type] = pass_list
-    explicit_layout_pass_list: list[type] = pass_list
+    explicit_layout_pass_list: ClassVar[list[type]] = pass_list
     # What a quantizer's transform_for_annotation does to a captured graph.
-    pass_list_transform_for_annotation: list[type] = [PrepareGraphPass]
+    pass_list_transform_for_annotation: ClassVar[list[type]] = [PrepareGraphPass]
 
     def __init__(
         self,
-        exported_program: Optional[ExportedProgram] = None,
-        passes: Optional[Sequence[type]] = None,
-        target_config: Optional[CortexMTargetConfig] = None,
+        exported_program: ExportedProgram | None = None,
+        passes: Sequence[type] | None = None,
+        target_config: CortexMTargetConfig | None = None,
         use_explicit_layout: bool = False,
         *,
         strict: bool = False,
@@ -143,7 +144,7 @@ class CortexMPassManager(ExportedProgramPassManager):
             "report": self.report,
             "quantize_io": self.quantize_io,
         }
-        wanted = inspect.signature(entry.__init__).parameters
+        wanted = inspect.signature(entry).parameters
         instance = entry(**{name: value for name, value in offered.items() if name in wanted})
         if isinstance(instance, ExportedProgramPassBase):
             return instance(program).exported_program
@@ -158,9 +159,9 @@ def _require_static_shapes(program: ExportedProgram) -> None:
     """Memory is planned to the byte before the program runs."""
     for node in program.graph.nodes:
         value = node.meta.get("val")
-        if node.op == "placeholder" and isinstance(value, torch.Tensor):
-            if not all(isinstance(size, int) for size in value.shape):
-                raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
+        is_input = node.op == "placeholder" and isinstance(value, torch.Tensor)
+        if is_input and not all(isinstance(size, int) for size in value.shape):
+            raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import pytest
 import torch
 from executorch.exir import to_edge
@@ -100,7 +102,7 @@ class FloatOutput(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "module, reason",
+    ("module", "reason"),
     [
         (TwoScales, "output 0 is float, from aten_add_tensor"),
         (FloatReader, r"input x is read in float by aten_cumsum_default \[cortex_m_pass_manager_test.py:\d+, in forward"),
@@ -140,7 +142,7 @@ def test_int8_boundaries_need_their_pass(edge):
 
 
 class Probe(CortexMPass):
-    seen: list = []
+    seen: ClassVar[list] = []
 
     def __init__(self, exported_program, target_config):
         super().__init__(target_config)

@@ -4,7 +4,7 @@ Interpreting the whole graph once for each pass is what makes lowering slow. Her
 made, by running its op's shape function on the fake values of its arguments, and nothing else runs.
 """
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from executorch.exir.dialects._ops import ops as exir_ops
@@ -44,7 +44,7 @@ class GraphEditor:
         self.graph = program.graph_module.graph
         values = [node.meta.get("val") for node in self.graph.nodes]
         self.fake_mode = detect_fake_mode([value for value in values if isinstance(value, torch.Tensor)])
-        self._values: dict[Node, Optional[torch.Tensor]] = {}
+        self._values: dict[Node, torch.Tensor | None] = {}
         signature = program.graph_signature
         mutated = set(signature.buffers_to_mutate.values())
         self._constants = {
@@ -56,12 +56,12 @@ class GraphEditor:
     # Nodes
 
     def call(
-        self, name: str, args: tuple, before: Node, origin: Node, kwargs: Optional[dict] = None, overload: str = "default"
+        self, name: str, args: tuple, before: Node, origin: Node, kwargs: dict | None = None, overload: str = "default"
     ) -> Node:  # fmt: skip
         """A call of the edge op `name` ("namespace::op"), inserted ahead of `before`."""
         return self.call_target(edge_op(name, overload), args, before, origin, kwargs)
 
-    def call_target(self, target: Any, args: tuple, before: Node, origin: Node, kwargs: Optional[dict] = None) -> Node:
+    def call_target(self, target: Any, args: tuple, before: Node, origin: Node, kwargs: dict | None = None) -> Node:
         with self.graph.inserting_before(before):
             node = self.graph.call_function(target, args, kwargs or {})
         node.meta.update({key: origin.meta[key] for key in _ORIGIN if key in origin.meta})
@@ -120,7 +120,7 @@ class GraphEditor:
         self._values[node] = tensor
         return node
 
-    def constant_value(self, node: Any) -> Optional[torch.Tensor]:
+    def constant_value(self, node: Any) -> torch.Tensor | None:
         """The tensor a node always has, because it is a constant or computed from constants alone; else None."""
         if not isinstance(node, Node):
             return None
@@ -128,7 +128,7 @@ class GraphEditor:
             self._values[node] = self._evaluate(node)
         return self._values[node]
 
-    def _evaluate(self, node: Node) -> Optional[torch.Tensor]:
+    def _evaluate(self, node: Node) -> torch.Tensor | None:
         if node.op == "placeholder":
             spec = self._constants.get(node.name)
             if spec is None:

@@ -247,7 +247,7 @@ def test_convolutions(name):
 
 @pytest.mark.parametrize("activation", [nn.ReLU(), nn.ReLU6(), nn.Hardtanh(-0.2, 0.3)])
 @pytest.mark.parametrize(
-    "layer, shape", [(nn.Conv2d(6, 8, 3), IMAGE), (nn.Conv2d(6, 6, 3, groups=6), IMAGE), (nn.Linear(8, 5), (3, 8))]
+    ("layer", "shape"), [(nn.Conv2d(6, 8, 3), IMAGE), (nn.Conv2d(6, 6, 3, groups=6), IMAGE), (nn.Linear(8, 5), (3, 8))]
 )
 def test_activations_disappear_into_layers(layer, shape, activation):
     torch.manual_seed(2)

@@ -7,7 +7,7 @@
 """
 
 import operator
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -91,7 +91,9 @@ class PropagateQuantizationPass(CortexMPass):
 
     def _cancel(self, editor: GraphEditor, quantize: Node) -> None:
         params = quantize_params(quantize)
-        source = quantize.args[0] if params is not None else None
+        if params is None:
+            return
+        source = quantize.args[0]
         previous = dequantize_params(source)
         if previous is None or not previous.is_int8 or not params.is_int8:
             return
@@ -106,7 +108,7 @@ class PropagateQuantizationPass(CortexMPass):
         editor.erase_if_unused(quantize)
 
 
-def _rebuild(move: Move) -> Optional[Node]:
+def _rebuild(move: Move) -> Node | None:
     op = torch_op(move.node)
     return (MOVEMENTS.get(op) or READS[op]).rule(move)
 
@@ -120,7 +122,7 @@ def _keeps_all(move: Node, sources: list[Any]) -> bool:
 
 def _stored(
     editor: GraphEditor, move: Node, sources: list[Any]
-) -> Optional[tuple[tuple[Node, ...], QParams, Node]]:
+) -> tuple[tuple[Node, ...], QParams, Node] | None:
     """The int8 tensors behind operands of one scale, that scale's parameters, and a dequantize node of theirs.
 
     A constant among them may be float, if its values are numbers of that scale.
@@ -136,10 +138,11 @@ def _stored(
     return None if None in values else (tuple(values), params, first)
 
 
-def _stored_constant(editor: GraphEditor, source: Node, params: QParams, name: str) -> Optional[Node]:
+def _stored_constant(editor: GraphEditor, source: Node, params: QParams, name: str) -> Node | None:
     if dequantize_params(source) == params:
         return source.args[0]
     value = editor.constant_value(source)
+    assert value is not None, f"{source.name} is no constant"
     stored = torch.ops.quantized_decomposed.quantize_per_tensor(value.float(), *params.args())
     exact = torch.ops.quantized_decomposed.dequantize_per_tensor(stored, *params.args())
     return editor.constant(stored, f"{name}_stored") if torch.equal(exact, value) else None

@@ -1,7 +1,7 @@
 """Quantization parameters of a tensor, and the quantize and dequantize nodes that carry them."""
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (registers the quantized_decomposed out variants)
 import torch
@@ -53,7 +53,7 @@ class QParams:
         return (self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
 
 
-def torch_op(node: Node) -> Optional[torch._ops.OpOverload]:
+def torch_op(node: Node) -> Any:  # torch._ops.OpOverload | None: which of them, many callers know from the target
     """The ATen-level overload of a call, with the edge dialect's wrapper taken off; None for anything else."""
     if node.op != "call_function":
         return None
@@ -72,7 +72,7 @@ _DEQUANTIZE = {
 }
 
 
-def _read(node: Any, targets: set) -> Optional[QParams]:
+def _read(node: Any, targets: set) -> QParams | None:
     if not isinstance(node, Node) or torch_op(node) not in targets:
         return None
     if len(node.args) < 6 or any(isinstance(arg, Node) for arg in node.args[1:6]) or node.kwargs.get("out_dtype"):
@@ -81,11 +81,11 @@ def _read(node: Any, targets: set) -> Optional[QParams]:
     return QParams(float(scale), int(zero_point), int(quant_min), int(quant_max), dtype)
 
 
-def quantize_params(node: Any) -> Optional[QParams]:
+def quantize_params(node: Any) -> QParams | None:
     """The parameters of a per-tensor quantize node, None for any other object."""
     return _read(node, _QUANTIZE)
 
 
-def dequantize_params(node: Any) -> Optional[QParams]:
+def dequantize_params(node: Any) -> QParams | None:
     """The parameters of a per-tensor dequantize node, None for any other object."""
     return _read(node, _DEQUANTIZE)

@@ -1,8 +1,9 @@
 """What the tests of the passes share: quantized graphs, written by hand or by the quantizer, and their lowering."""
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence
+from typing import Any
 
 import torch
 from executorch.exir import to_edge_transform_and_lower
@@ -60,7 +61,7 @@ class Lowered:
         return {value.data_buffer_idx for value in values if getattr(value, "data_buffer_idx", 0)}
 
 
-def lower_exported(exported: ExportedProgram, target: Optional[CortexMTargetConfig] = None, **options: Any) -> Lowered:
+def lower_exported(exported: ExportedProgram, target: CortexMTargetConfig | None = None, **options: Any) -> Lowered:
     manager = CortexMPassManager(target_config=target, **options)
     edge = to_edge_transform_and_lower(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=manager

@@ -55,11 +55,11 @@ def check(name: str, reference, *args, layouts: bool = True, tolerance=None, out
     expected = _as_list(reference(*args, **kwargs))
     tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
     ranks = {tensor.dim() for tensor in tensors} | {tensor.dim() for tensor in expected}
-    variants = [(None, None)]
+    variants: list[tuple[int | None, int | None]] = [(None, None)]
     if layouts and max(ranks, default=0) > 1:
         variants += [(0, 1), (1, 0), (1, 2)]  # of `orders`: inputs and out tensors alike and unlike
     for in_variant, out_variant in variants:
-        laid_out = args
+        laid_out = list(args)
         if in_variant is not None:
             laid_out = [_relayout(arg, in_variant) for arg in args]
         outs = [

@@ -91,8 +91,7 @@ def document() -> str:
         short = name.removeprefix("aten::")
         if not forms:
             lines.append(f"| {short} | none | | | |")
-        for form in forms:
-            lines.append(f"| {short} | {form} | {' | '.join(_details(form))} |")
+        lines += [f"| {short} | {form} | {' | '.join(_details(form))} |" for form in forms]
     rest = [name for name in schemas.operators() if not any(name in forms for forms in with_kernel.values())]
     lines += ["", "## Others", "", "| kernel | element types | against PyTorch | file |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {' | '.join(_details(name))} |" for name in rest]

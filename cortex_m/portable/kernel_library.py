@@ -12,6 +12,7 @@ import ctypes
 import functools
 import os
 import pathlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -32,7 +33,7 @@ MEMORY_FORMAT_CODES = {torch.contiguous_format: 0, torch.preserve_format: 1, tor
 
 
 # Called after each call with (name, [(argument, schema type), ...], outs, out_list, results or None for a refusal).
-recorder = None
+recorder: Callable | None = None
 
 
 class KernelError(Exception):
@@ -167,11 +168,11 @@ class _Call:
                 self.handle, ctypes.c_size_t(len(values)), ctypes.c_int("Optional" in type_)
             )
         elif "float" in type_:
-            array = (ctypes.c_double * max(len(values), 1))(*values)
-            self.library.portable_add_doubles(self.handle, array, ctypes.c_size_t(len(values)))
+            doubles = (ctypes.c_double * max(len(values), 1))(*values)
+            self.library.portable_add_doubles(self.handle, doubles, ctypes.c_size_t(len(values)))
         else:
-            array = (ctypes.c_int64 * max(len(values), 1))(*values)
-            self.library.portable_add_ints(self.handle, array, ctypes.c_size_t(len(values)))
+            ints = (ctypes.c_int64 * max(len(values), 1))(*values)
+            self.library.portable_add_ints(self.handle, ints, ctypes.c_size_t(len(values)))
 
 
 def _aligned(raw: bytes) -> ctypes.Array:

@@ -54,7 +54,7 @@ def test_products_of_floats():
                 b,
                 beta=beta,
                 alpha=alpha,
-                tolerance=lambda want: magnitude * 24 * 2.0**-24,
+                tolerance=lambda want, magnitude=magnitude: magnitude * 24 * 2.0**-24,
             )
     check(
         "aten::addmm.out",
@@ -143,7 +143,7 @@ POOLS = [
 ]
 
 
-@pytest.mark.parametrize("kernel,stride,padding,ceil_mode", POOLS)
+@pytest.mark.parametrize(("kernel", "stride", "padding", "ceil_mode"), POOLS)
 def test_average_pools(kernel, stride, padding, ceil_mode):
     for sizes in [(2, 3, 9, 8), (3, 7, 7), (1, 1, 4, 5)]:
         x = make(sizes)
@@ -165,7 +165,7 @@ def test_average_pools(kernel, stride, padding, ceil_mode):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, *INTEGERS], ids=str)
-@pytest.mark.parametrize("kernel,stride,padding,ceil_mode", POOLS)
+@pytest.mark.parametrize(("kernel", "stride", "padding", "ceil_mode"), POOLS)
 def test_max_pool(kernel, stride, padding, ceil_mode, dtype):
     def reference(x, *args):
         # In float64, which holds all of them: PyTorch has no kernel for every integer type.
@@ -235,7 +235,7 @@ def test_batch_norm():
             expected = wide(aten._native_batch_norm_legit_no_training)
             check(
                 "aten::_native_batch_norm_legit_no_training.out",
-                lambda *args: expected(*args)[:1] + [torch.empty(0), torch.empty(0)],
+                lambda *args, expected=expected: [*expected(*args)[:1], torch.empty(0), torch.empty(0)],
                 x,
                 w,
                 b,

@@ -246,7 +246,7 @@ def test_indexing(dtype, index_dtype):
         check("aten::index.Tensor_out", aten.index.Tensor, x, indices)
         part = aten.index.Tensor(x, indices)
         unique = [index for index in indices if index is not None]
-        values = make(part.shape[-1:], dtype, 1) if len(unique) else part
+        values = make(part.shape[-1:], dtype, 1) if unique else part
         put = [None if index is None else index for index in indices]
         check("aten::index_put.out", aten.index_put, x, put, values)
 

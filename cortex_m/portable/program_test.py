@@ -165,7 +165,7 @@ def _run(exported, platform: str, run) -> dict[str, list[bytes]]:
 
 
 def _on_host(folder) -> str:
-    command = [_RUNNER / "universal", "--batch", "list.txt"]
+    command: list[str | pathlib.Path] = [_RUNNER / "universal", "--batch", "list.txt"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 

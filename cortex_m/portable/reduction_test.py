@@ -18,7 +18,7 @@ def of_magnitudes(x, dims, count):
     """`count` units of 2^-24 of the sum of magnitudes: what a float sum may be off."""
 
     def allowed(want):
-        total = x.double().abs().sum(dims if dims else list(range(x.dim())), keepdim=True).max()
+        total = x.double().abs().sum(dims or list(range(x.dim())), keepdim=True).max()
         return torch.full_like(want, float(total) * count * 2.0**-24, dtype=torch.float64)
 
     return allowed

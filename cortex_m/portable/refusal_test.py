@@ -253,7 +253,7 @@ def test_refusals(case):
     refuses(f"aten::{name}", *arguments, outs=outs, match=match)
 
 
-@pytest.mark.parametrize("name,arguments,outs,match", [
+@pytest.mark.parametrize(("name", "arguments", "outs", "match"), [
     ("split_copy.Tensor_out", (f, 2, 1), out(2, 2), "the number of out tensors is not the number of parts"),
     ("split_copy.Tensor_out", (f, 0, 1), out(2, 3), "split_size must be positive"),
     ("split_copy.Tensor_out", (f, 2, 1), out(2, 2) + out(2, 2), wrong_sizes),

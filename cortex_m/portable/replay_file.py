@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from typing import Self
 
 import torch
 
@@ -97,7 +98,7 @@ class Recorder:
     def data(self) -> bytes:
         return b"".join(self._calls)
 
-    def __enter__(self) -> Recorder:
+    def __enter__(self) -> Self:
         kernel_library.recorder = self._record
         return self
 

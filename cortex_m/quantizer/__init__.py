@@ -16,7 +16,6 @@ from cortex_m.quantizer.quantization_configs import (
 __all__ = [
     "CMSIS_SOFTMAX_SCALE",
     "CMSIS_SOFTMAX_ZERO_POINT",
-    "CortexMQuantizationConfig",
     "INT8_ACTIVATION_PER_CHANNEL_QSPEC",
     "INT8_ACTIVATION_PER_TENSOR_QSPEC",
     "INT8_PER_CHANNEL_CONFIG",
@@ -24,4 +23,5 @@ __all__ = [
     "INT8_WEIGHT_PER_CHANNEL_QSPEC",
     "INT8_WEIGHT_PER_TENSOR_QSPEC",
     "SOFTMAX_OUTPUT_FIXED_QSPEC",
+    "CortexMQuantizationConfig",
 ]

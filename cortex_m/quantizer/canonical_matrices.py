@@ -125,6 +125,7 @@ def _rank(model: GraphModule, node: Node) -> int:
 def _linear(model: GraphModule, node: Node) -> None:
     if node.target is aten.linear.default and node.args[1].op != "get_attr":
         weight = constant_value(model, node.args[1])
+        assert weight is not None, f"the weights of {node.name} are no constant"
         constant = insert_constant(model, f"{node.name}_weight", weight.contiguous(), node, node)
         node.args = (node.args[0], constant, *node.args[2:])
     elif node.target is aten.matmul.default and constant_value(model, node.args[0]) is None:

@@ -52,7 +52,7 @@ _THROUGH = {
         *((name, "default") for name in (
             "relu", "relu6", "hardtanh", "clamp", "sigmoid", "tanh", "silu", "gelu", "hardswish", "hardsigmoid",
             "leaky_relu", "prelu", "elu", "softplus", "exp", "abs", "neg", "dropout", "batch_norm",
-        )),  # fmt: skip
+        )),
         *((name, "Tensor") for name in ("add", "sub", "mul")),
     ]
 }
@@ -82,7 +82,7 @@ def reads_indices(node: Node) -> bool:
 
 
 def _drop_indices(model: GraphModule, node: Node) -> None:
-    if node.target not in _WITH_INDICES and node.target not in _ADAPTIVE_MAX or reads_indices(node):
+    if (node.target not in _WITH_INDICES and node.target not in _ADAPTIVE_MAX) or reads_indices(node):
         return
     values = [user for user in node.users if user.target is operator.getitem and user.args[1] == 0]
     if not values:

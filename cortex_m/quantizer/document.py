@@ -20,7 +20,7 @@ def table() -> str:
     """The pattern table in Markdown."""
     lines = [_HEADER, ["---"] * len(_HEADER)]
     for row in pattern_table():
-        lines.append([cell.replace("aten.", "").replace(".default", "").replace("|", "\\|") for cell in row])
+        lines.append([cell.replace("aten.", "").replace(".default", "").replace("|", "\\|") for cell in row])  # noqa: PERF401
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 

@@ -20,9 +20,9 @@ class Match:
     With a `source` the nodes are no chain but the part of the graph that makes a function of that one tensor.
     """
 
-    pattern: "Pattern"
+    pattern: Pattern
     nodes: tuple[Node, ...]
-    config: "CortexMQuantizationConfig"
+    config: CortexMQuantizationConfig
     source: Node | None = None
 
     @property
@@ -56,7 +56,7 @@ def argument(node: Node, position: int) -> Any:
     return node.target._schema.arguments[position].default_value
 
 
-def fake(node: Node) -> torch.Tensor | None:
+def fake(node: Node) -> Any:  # torch.Tensor | None: which of them, the callers know from the operator
     """The fake tensor that export left on the node; None if its value is not one tensor."""
     value = node.meta.get("val")
     return value if isinstance(value, torch.Tensor) else None

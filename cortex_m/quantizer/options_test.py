@@ -62,7 +62,7 @@ def test_a_tail_outside_the_finder_is_not_fused(net):
         net, *samples(), quantizer=CortexMQuantizer(node_finder=~ModuleTypeNodeFinder(nn.ReLU))
     )
     (relu,) = nodes(converted, aten.relu.default)
-    assert relu.args[0].target is DEQUANTIZE and [layer.nodes for layer in quantizer.report.quantized][0] == ("conv2d",)
+    assert relu.args[0].target is DEQUANTIZE and next(layer.nodes for layer in quantizer.report.quantized) == ("conv2d",)
     assert {node.name for node in quantizer.report.float_nodes} == {"relu"}
 
 
@@ -135,7 +135,7 @@ class Float(nn.Module):
 
 def test_strict_lists_every_refusal_with_its_line():
     captured = torch.export.export(Float(), (torch.randn(2, 8),)).module(check_guards=False)
-    lines, first = inspect.getsourcelines(Float.forward)
+    _lines, first = inspect.getsourcelines(Float.forward)
     with pytest.raises(QuantizationError) as caught:
         prepare_pt2e(captured, CortexMQuantizer(strict=True))
     text = str(caught.value)

@@ -42,7 +42,7 @@ def chains_of_table(qat: bool = False) -> dict[tuple[Any, ...], Pattern]:
     chains: dict[tuple[Any, ...], Pattern] = {}
     for pattern in (*PATTERNS, *(TRAINING_PATTERNS if qat else ())):
         for head in pattern.heads:
-            bodies = [(head,)]
+            bodies: list[tuple[Any, ...]] = [(head,)]
             if qat and head in BATCH_NORMALIZED:
                 bodies.append((head, aten.batch_norm.default))
             for body in bodies:

@@ -105,7 +105,7 @@ def test_removed_clone_does_not_let_an_in_place_operator_reach_its_source():
         z.relu_()
         return y - z
 
-    graph, removed = prepared(function)
+    _graph, removed = prepared(function)
     assert [node.target for node in removed] == ["aten.clone.default"]
 
 
@@ -117,7 +117,7 @@ def test_view_after_removed_contiguous_accepts_channels_last():
 
 
 @pytest.mark.parametrize("padding", ["same", "valid"])
-@pytest.mark.parametrize("kernel,dilation", [((3, 3), 1), ((3, 5), (2, 1)), ((2, 3), 1), ((4, 2), 3)])
+@pytest.mark.parametrize(("kernel", "dilation"), [((3, 3), 1), ((3, 5), (2, 1)), ((2, 3), 1), ((4, 2), 3)])
 def test_padding_by_name_becomes_numbers(padding, kernel, dilation):
     model = nn.Conv2d(3, 4, kernel, padding=padding, dilation=dilation).eval()
     x = torch.randn(1, 3, 16, 15)

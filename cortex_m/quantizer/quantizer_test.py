@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.quantizer import INT8_PER_TENSOR_CONFIG
 from cortex_m.quantizer.observers import NotCalibratedError
@@ -24,7 +25,6 @@ from cortex_m.quantizer.recipe import (
     sqnr_db,
     targets,
 )
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 aten = torch.ops.aten
 

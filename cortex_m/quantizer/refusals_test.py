@@ -7,11 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
 
 from cortex_m.quantizer.patterns import PATTERNS, pattern_table
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.quantizer.recipe import quantize
-from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
 
 CHANNELS = 4
 

@@ -62,7 +62,7 @@ def check_target(info: dict[str, Any], core: CortexMTargetConfig) -> None:
     target = CortexMTargetConfig.from_target_string(info["target"]["core"])
     if target.cpu is not None:
         target = CortexMTargetConfig(target.cpu, Backend[info["target"]["instruction_set"]])
-    if not target.runs_on(core.cpu):
+    if target.cpu is not None and (core.cpu is None or not target.runs_on(core.cpu)):
         raise Refused(f"it was exported for {target}, which is not for {core}: export it for {core.target_string}, or for any")
 
 

@@ -95,7 +95,7 @@ def main(argv: list[str]) -> None:
         if _AVAILABLE.value:
             names = names_in(_PORTABLE.value)
             pathlib.Path(_AVAILABLE.value).write_text("".join(f"{name}\n" for name in names))
-        if _TABLE.value:
+        if _TABLE.value and _OPERATORS.value:
             names = pathlib.Path(_OPERATORS.value).read_text().split()
             pathlib.Path(_TABLE.value).write_text(table(names))
     except UnknownOperator as error:

@@ -7,7 +7,7 @@ _PROBE = Path("cortex_m/simulator/testing/probe").resolve()
 
 
 def _run(*args, cwd=None):
-    return subprocess.run([_PROBE, *args], cwd=cwd, capture_output=True, text=True, timeout=60)
+    return subprocess.run([_PROBE, *args], cwd=cwd, capture_output=True, check=False, text=True, timeout=60)
 
 
 def _values(process):

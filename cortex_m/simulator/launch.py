@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.write(error.stdout)
         sys.stdout.flush()
         print(f"error: {error}", file=sys.stderr)
-        return error.status if error.kind == "status" else EXIT_ABNORMAL
+        return error.status if error.kind == "status" and error.status is not None else EXIT_ABNORMAL
     except (MissingSimulator, FileNotFoundError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_ABNORMAL

@@ -114,7 +114,7 @@ def _wait(command: list[str], cwd: Path, timeout: float, out: IO[bytes], err: IO
             stdout=out,
             stderr=err,
             start_new_session=True,
-            preexec_fn=_no_core_file,
+            preexec_fn=_no_core_file,  # noqa: PLW1509 (setrlimit takes no lock)
         )
     except FileNotFoundError as error:
         raise commands.MissingSimulator(f"there is no simulator {command[0]}") from error
@@ -191,4 +191,4 @@ def _signal_name(number: int) -> str:
 
 def _values(stdout: str) -> dict[str, str]:
     pairs = (line.split(": ", 1) for line in stdout.splitlines() if ": " in line)
-    return {key: value for key, value in pairs}
+    return dict(pairs)

@@ -124,6 +124,7 @@ def test_launcher_without_simulator():
         [sys.executable, "-m", "cortex_m.simulator.launch", "--board", _BOARD, str(_ELF), "exit", "0"],
         env={**os.environ, "PATH": "/nowhere"},
         capture_output=True,
+        check=False,
         text=True,
     )
     assert process.returncode == launch.EXIT_ABNORMAL

@@ -21,7 +21,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Union
 
 from cortex_m import simulator
 from cortex_m.boards import boards
@@ -75,7 +74,7 @@ class RawResult:
     """
 
     outputs: tuple[bytes, ...] = ()
-    error: Optional[str] = None
+    error: str | None = None
     load: int = 0
     inference: int = 0
     arena: int = 0
@@ -91,7 +90,7 @@ class BatchRunner:
     simulator: as for cortex_m.simulator.run.
     """
 
-    def __init__(self, core: str, runner: Union[str, os.PathLike, None] = None, simulator: str = "qemu") -> None:
+    def __init__(self, core: str, runner: str | os.PathLike | None = None, simulator: str = "qemu") -> None:
         self.core = core
         self.board = "host" if core == "host" else boards.for_core(core)
         self.runner = Path(runner).absolute() if runner is not None else _find_runner(core)
@@ -126,7 +125,7 @@ class BatchRunner:
                 results.append(RawResult(error=crash, crashed=True))
         return results
 
-    def _start(self, folder: Path, arguments: list[str], timeout: float) -> tuple[str, Optional[str]]:
+    def _start(self, folder: Path, arguments: list[str], timeout: float) -> tuple[str, str | None]:
         """Console of one start, and the sentence of the crash that ended it early, or None."""
         if self.board != "host":
             try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, fields
-from typing import Optional
 
 from cortex_m.test.accuracy import Accuracy
 from cortex_m.test.figures import Figures, flash_table, layer_table, percent, ram_table
@@ -14,11 +13,11 @@ from cortex_m.test.figures import Figures, flash_table, layer_table, percent, ra
 class Budgets:
     """None where there is no limit. cortex_m/rules/test.bzl says what each is of."""
 
-    max_flash_bytes: Optional[int] = None
-    max_ram_bytes: Optional[int] = None
-    max_instructions: Optional[int] = None
-    min_sqnr_db: Optional[float] = None
-    min_top1_agreement: Optional[float] = None
+    max_flash_bytes: int | None = None
+    max_ram_bytes: int | None = None
+    max_instructions: int | None = None
+    min_sqnr_db: float | None = None
+    min_top1_agreement: float | None = None
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Budgets:
@@ -43,7 +42,7 @@ class Budgets:
         return self.min_sqnr_db is not None or self.min_top1_agreement is not None
 
     def check(
-        self, now: Optional[Figures], then: Optional[Figures], reached: Optional[Accuracy]
+        self, now: Figures | None, then: Figures | None, reached: Accuracy | None
     ) -> tuple[list[str], list[str]]:
         """A sentence for each limit that is broken, and tables of where the figures come from. Raises ValueError if the
         accuracy has a limit and nothing is known of it."""
@@ -79,15 +78,15 @@ class Budgets:
 
 
 def summary(
-    equal: str, budgets: Budgets, now: Optional[Figures], then: Optional[Figures], reached: Optional[Accuracy]
+    equal: str, budgets: Budgets, now: Figures | None, then: Figures | None, reached: Accuracy | None
 ) -> str:
     """One line: what was compared, what it costs (of how much, and the change since the baseline), how close it is."""
     parts = [equal] if equal else []
     if now is not None:
         for what, value, recorded, limit in (
-            ("flash {} bytes", now.flash_bytes, then and then.flash_bytes, budgets.max_flash_bytes),
-            ("RAM {} bytes", now.ram_bytes, then and then.ram_bytes, budgets.max_ram_bytes),
-            ("{} instructions", now.inference, then and then.inference, budgets.max_instructions),
+            ("flash {} bytes", now.flash_bytes, then.flash_bytes if then else None, budgets.max_flash_bytes),
+            ("RAM {} bytes", now.ram_bytes, then.ram_bytes if then else None, budgets.max_ram_bytes),
+            ("{} instructions", now.inference, then.inference if then else None, budgets.max_instructions),
         ):
             text = what.format(f"{value:,} of {limit:,}" if limit is not None else f"{value:,}")
             parts.append(f"{text} ({percent(recorded, value)})" if recorded is not None else text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from cortex_m.host.signature import Signature, read_signature
 from cortex_m.test.batch import BatchRunner, Job, RawResult
@@ -34,7 +34,7 @@ class Device:
     simulator: as for cortex_m.simulator.run.
     """
 
-    def __init__(self, core: str, runner: Union[str, os.PathLike, None] = None, simulator: str = "qemu") -> None:
+    def __init__(self, core: str, runner: str | os.PathLike | None = None, simulator: str = "qemu") -> None:
         self.core = core
         self._batch = BatchRunner(core, runner, simulator)
 

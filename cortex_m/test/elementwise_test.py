@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import nn
 from torch.export import export
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.recipe import lower, lower_exported, round_trip
 from cortex_m.quantizer.quantization_configs import INT16_PER_TENSOR_CONFIG
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.test.device import Device
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 CORES = ["host", "cortex_m55", "cortex_m4"]
 LEFT, RIGHT = (0.021, 5), (0.017, -100)

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from tabulate import tabulate
 
@@ -79,10 +79,10 @@ def _load(path: Path) -> dict[str, Any]:
         raise BaselineError(f"{path} is no baseline: {error!r}") from None
 
 
-def flash_table(now: Figures, then: Optional[Figures]) -> str:
+def flash_table(now: Figures, then: Figures | None) -> str:
     """Flash by section and, below, the functions and constants that changed; without a baseline the largest ten."""
-    tables = [_table("flash, bytes", _pairs(now.flash, then and then.flash), total=True)]
-    pairs = _pairs(now.symbols, then and then.symbols)
+    tables = [_table("flash, bytes", _pairs(now.flash, then.flash if then else None), total=True)]
+    pairs = _pairs(now.symbols, then.symbols if then else None)
     if then is None:
         largest = sorted(pairs, key=lambda row: -(row[2] or 0))[:10]
         tables.append(_table("the largest in code and constants, bytes", largest, whole=now.flash_bytes))
@@ -93,11 +93,11 @@ def flash_table(now: Figures, then: Optional[Figures]) -> str:
     return "\n\n".join(tables)
 
 
-def ram_table(now: Figures, then: Optional[Figures]) -> str:
-    return _table("RAM, bytes", _pairs(now.ram, then and then.ram), total=True)
+def ram_table(now: Figures, then: Figures | None) -> str:
+    return _table("RAM, bytes", _pairs(now.ram, then.ram if then else None), total=True)
 
 
-def layer_table(now: Figures, then: Optional[Figures]) -> str:
+def layer_table(now: Figures, then: Figures | None) -> str:
     """Instructions layer by layer; the last row but the sum is what no layer spends, the executor's own."""
     rows = _align(now.layers, then.layers if then else None)
     own = now.inference - sum(now.layers.values())
@@ -105,20 +105,20 @@ def layer_table(now: Figures, then: Optional[Figures]) -> str:
     return _table("instructions of an inference", [*rows, ("between the layers", then_own, own)], total=True)
 
 
-_Row = tuple[str, Optional[int], Optional[int]]  # name, recorded, now; None for what is not there
+_Row = tuple[str, int | None, int | None]  # name, recorded, now; None for what is not there
 
 
-def _pairs(now: dict[str, int], then: Optional[dict[str, int]]) -> list[_Row]:
+def _pairs(now: dict[str, int], then: dict[str, int] | None) -> list[_Row]:
     names = [*now, *(name for name in then or {} if name not in now)]
     return [(name, (then or {}).get(name), now.get(name)) for name in names]
 
 
-def _align(now: dict[str, int], then: Optional[dict[str, int]]) -> list[_Row]:
+def _align(now: dict[str, int], then: dict[str, int] | None) -> list[_Row]:
     """Layers side by side. One that came or went moves the indices of the others: operator and module are what counts."""
     if then is None:
         return [(name, None, count) for name, count in now.items()]
     old, new = list(then.items()), list(now.items())
-    key = lambda item: item[0].split(" ", 1)[1]  # noqa: E731
+    key = lambda item: item[0].split(" ", 1)[1]
     rows: list[_Row] = []
     matcher = difflib.SequenceMatcher(a=[*map(key, old)], b=[*map(key, new)], autojunk=False)
     for tag, i, i_end, j, j_end in matcher.get_opcodes():
@@ -130,11 +130,11 @@ def _align(now: dict[str, int], then: Optional[dict[str, int]]) -> list[_Row]:
     return rows
 
 
-def _table(title: str, rows: Sequence[_Row], total: bool = False, whole: Optional[int] = None) -> str:
+def _table(title: str, rows: Sequence[_Row], total: bool = False, whole: int | None = None) -> str:
     """One row a name: recorded, now, difference, percent. Without a baseline, now and its share of `whole`, or of the sum."""
     rows = list(rows)
     compared = any(row[1] is not None for row in rows)
-    sums = [sum(row[i] or 0 for row in rows) for i in (1, 2)]
+    sums = [sum(before or 0 for _, before, _ in rows), sum(count or 0 for _, _, count in rows)]
     if total:
         rows.append(("total", sums[0] if compared else None, sums[1]))
     if not compared:
@@ -151,11 +151,11 @@ def _short(name: str) -> str:
     return name if len(name) <= 72 else name[:69] + "..."
 
 
-def _number(value: Optional[int]) -> str:
+def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _difference(then: Optional[int], now: Optional[int]) -> tuple[str, str]:
+def _difference(then: int | None, now: int | None) -> tuple[str, str]:
     change = (now or 0) - (then or 0)
     return (f"{change:+,}", percent(then or 0, now or 0)) if change else ("", "")
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def compare(cases: Sequence[Sample], runs: Sequence[Run]) -> list[str]:
     return sentences
 
 
-def measure(elf: Path, runs: Sequence[Run], report: Optional[dict[str, Any]]) -> figures.Figures:
+def measure(elf: Path, runs: Sequence[Run], report: dict[str, Any] | None) -> figures.Figures:
     """Figures of a board's runner. Instructions of an inference: the most that any sample took."""
     sizes = elf_size.report(elf)
     state = runs[0].value("method state")
@@ -133,8 +133,8 @@ def measure(elf: Path, runs: Sequence[Run], report: Optional[dict[str, Any]]) ->
 
 
 def judge(
-    cases: Sequence[Sample], runs: Sequence[Run], program: samples.Program, report: Optional[dict[str, Any]]
-) -> Optional[accuracy.Accuracy]:
+    cases: Sequence[Sample], runs: Sequence[Run], program: samples.Program, report: dict[str, Any] | None
+) -> accuracy.Accuracy | None:
     """Accuracy over the samples whose float outputs are known; None if there is none."""
     ends = (report or {}).get("outputs", [{}] * len(program.outputs))
     pairs = []
@@ -200,7 +200,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     options = parser().parse_args(argv)
-    line, tables = "", []
+    line: str = ""
+    tables: list[str] = []
     try:
         line, sentences, tables = check(options)
     except figures.BaselineError as error:

@@ -14,6 +14,8 @@ import pytest
 from cortex_m.target_config import CortexMTargetConfig
 
 DEFAULT_TARGET = "cortex-m55"
+_TARGETS = pytest.StashKey[list[CortexMTargetConfig]]()
+_SEED = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,24 +30,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     try:
-        config.cortex_m_targets = [
+        config.stash[_TARGETS] = [
             CortexMTargetConfig.from_target_string(name)
             for name in config.getoption("--cortex-m-target") or [DEFAULT_TARGET]
         ]
         wanted = os.environ.get("TEST_SEED", "0")
-        config.cortex_m_seed = random.SystemRandom().randrange(2**31) if wanted == "RANDOM" else int(wanted)
+        config.stash[_SEED] = random.SystemRandom().randrange(2**31) if wanted == "RANDOM" else int(wanted)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    names = ", ".join(target.target_string for target in config.cortex_m_targets)
-    return f"cortex_m: {names}; TEST_SEED={config.cortex_m_seed}"
+    names = ", ".join(target.target_string for target in config.stash[_TARGETS])
+    return f"cortex_m: {names}; TEST_SEED={config.stash[_SEED]}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "cortex_m_target" in metafunc.fixturenames:
-        targets = metafunc.config.cortex_m_targets
+        targets = metafunc.config.stash[_TARGETS]
         metafunc.parametrize("cortex_m_target", targets, ids=[target.target_string for target in targets])
 
 
@@ -53,9 +55,9 @@ def _seed(config: pytest.Config) -> None:
     import numpy
     import torch
 
-    random.seed(config.cortex_m_seed)
-    numpy.random.seed(config.cortex_m_seed)
-    torch.manual_seed(config.cortex_m_seed)
+    random.seed(config.stash[_SEED])
+    numpy.random.seed(config.stash[_SEED])  # noqa: NPY002 (tests may draw from the old generator, too)
+    torch.manual_seed(config.stash[_SEED])
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

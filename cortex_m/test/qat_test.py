@@ -63,7 +63,7 @@ class Trained:
         self.prepared = prepare_qat_pt2e(captured, self.quantizer)
         optimizer = torch.optim.Adam(self.prepared.parameters(), lr=0.01)
         self.losses = []
-        for step in range(STEPS):
+        for _ in range(STEPS):
             pick = torch.randint(0, 1500, (BATCH,))
             loss = nn.functional.cross_entropy(self.prepared(images[pick]), labels[pick])
             optimizer.zero_grad()

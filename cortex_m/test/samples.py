@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +26,8 @@ class Sample:
     """
 
     inputs: tuple[bytes, ...]
-    expected: Optional[tuple[bytes, ...]]
-    reference: Optional[tuple[np.ndarray, ...]]
+    expected: tuple[bytes, ...] | None
+    reference: tuple[np.ndarray, ...] | None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from cortex_m.test import samples
 
 @pytest.fixture
 def program(tmp_path):
-    tensor = lambda dtype, sizes, order: {"type": "tensor", "dtype": dtype, "sizes": sizes, "dim_order": order}  # noqa: E731
+    tensor = lambda dtype, sizes, order: {"type": "tensor", "dtype": dtype, "sizes": sizes, "dim_order": order}
     method = {"inputs": [tensor("float", [1, 2, 3, 4], [0, 2, 3, 1])], "outputs": [tensor("int8", [1, 5], [0, 1])]}
     (tmp_path / "info.json").write_text(json.dumps({"methods": [method]}))
     return samples.read_program(tmp_path / "info.json")

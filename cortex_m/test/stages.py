@@ -20,6 +20,7 @@ from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.memory.planning_pass import cortex_m_executorch_config
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+from cortex_m.passes.report import LoweringReport
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.target_config import CortexM, CortexMTargetConfig
 from cortex_m.test.device import Device
@@ -27,7 +28,7 @@ from cortex_m.test.device import Device
 Inputs = tuple[torch.Tensor, ...]
 
 
-class StageType(str, enum.Enum):
+class StageType(str, enum.Enum):  # noqa: UP042 (ExecuTorch's has these bases, and another str())
     """Names of the stages, in the order in which they may follow each other."""
 
     QUANTIZE = "quantize"
@@ -147,7 +148,7 @@ class _WithPasses(_EdgeStage):
     def __init__(self, target_config: CortexMTargetConfig | None = None, **options: Any):
         self.target_config = target_config
         self.options = options
-        self.report = None
+        self.report: LoweringReport | None = None
 
 
 class CortexMRunPasses(_WithPasses):

@@ -27,7 +27,7 @@ def project(tmp_path_factory) -> Path:
 
 
 def cmake(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(["cmake", *arguments], cwd=folder, capture_output=True, text=True)
+    return subprocess.run(["cmake", *arguments], cwd=folder, capture_output=True, check=False, text=True)
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def pip_install(python: Path, lock: Path, log: Path) -> bool:
     with log.open("a") as output, subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             output.write(line)
             if match := re.match(r"(?:Collecting|Processing) (?:\S*/)?([A-Za-z0-9._]+(?:-[A-Za-z][A-Za-z0-9._]*)*)", line):
                 found += 1
@@ -61,7 +61,7 @@ def build(environment: Path, lock: Path, lock_cpu: Path, lock_cuda: Path) -> Non
     started = time.monotonic()
     shutil.rmtree(environment, ignore_errors=True)
     announce(f"creating {environment}")
-    made = subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True, text=True)
+    made = subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True, check=False, text=True)
     if made.returncode != 0:
         print(made.stdout, made.stderr, file=sys.stderr)
         raise SystemExit(f"{sys.executable} cannot make a virtual environment: on Debian install the package python3-venv.")
@@ -77,7 +77,7 @@ def build(environment: Path, lock: Path, lock_cpu: Path, lock_cuda: Path) -> Non
         raise SystemExit(f"The Python packages could not be installed; all that pip said is in {log}.")
     # pip compiles on one core. Some packages carry files for another Python, so the exit status says nothing.
     announce("compiling to byte code")
-    subprocess.run([python, "-m", "compileall", "-q", "-j", "0", environment / "lib"], stdout=subprocess.DEVNULL)
+    subprocess.run([python, "-m", "compileall", "-q", "-j", "0", environment / "lib"], stdout=subprocess.DEVNULL, check=False)
     (environment / STAMP).touch()
     announce(f"ready after {time.monotonic() - started:.0f} s")
 
@@ -87,7 +87,7 @@ def main(cache: str, *files: str) -> None:
     environment = Path(cache) / f"python-{key(locks)}"
     if not (environment / STAMP).exists():
         environment.parent.mkdir(parents=True, exist_ok=True)
-        with open(f"{environment}.lock", "w") as guard:
+        with Path(f"{environment}.lock").open("w") as guard:
             fcntl.flock(guard, fcntl.LOCK_EX)
             if not (environment / STAMP).exists():
                 build(environment, *locks)

@@ -61,7 +61,7 @@ def check(result, problem, stride, padding, dilation, groups, bounds):
 
 
 @pytest.mark.parametrize("bounds", [(-128, 127), (-60, 70)])
-@pytest.mark.parametrize("n, h, w, c, o, kernel, stride, padding, dilation, groups", CASES)
+@pytest.mark.parametrize(("n", "h", "w", "c", "o", "kernel", "stride", "padding", "dilation", "groups"), CASES)
 def test_conv2d(n, h, w, c, o, kernel, stride, padding, dilation, groups, bounds):
     p = Problem(n, h, w, c, o, kernel, groups, seed=c * o)
     args = (
@@ -77,7 +77,7 @@ def test_conv2d(n, h, w, c, o, kernel, stride, padding, dilation, groups, bounds
 
 
 @pytest.mark.parametrize("bounds", [(-128, 127), (-60, 70)])
-@pytest.mark.parametrize("n, h, w, c, o, kernel, stride, padding, dilation", DEPTHWISE)
+@pytest.mark.parametrize(("n", "h", "w", "c", "o", "kernel", "stride", "padding", "dilation"), DEPTHWISE)
 def test_depthwise_conv2d(n, h, w, c, o, kernel, stride, padding, dilation, bounds):
     p = Problem(n, h, w, c, o, kernel, c, seed=c + o)
     args = (

@@ -16,7 +16,7 @@ def parameters(scale_a, scale_b, scale_out):
 
 
 @pytest.mark.parametrize(
-    "scales, zeros",
+    ("scales", "zeros"),
     [((0.0213, 0.0317, 0.0479), (3, -7, 11)), ((0.513, 0.00117, 0.791), (0, 0, 0)), ((0.0117, 0.0113, 0.0269), (-128, 127, -5))],
 )
 @pytest.mark.parametrize("bounds", [(-128, 127), (-70, 60)])
@@ -51,7 +51,7 @@ ALL = torch.arange(-128, 128, dtype=torch.int8)
 ROWS, COLUMNS = ALL[:, None], ALL[None, :]
 
 
-@pytest.mark.parametrize("zeros, factor", [((3, -7, 11), 0.0119), ((-128, 127, -5), -0.0037), ((0, 0, 0), 0.0071)])
+@pytest.mark.parametrize(("zeros", "factor"), [((3, -7, 11), 0.0119), ((-128, 127, -5), -0.0037), ((0, 0, 0), 0.0071)])
 def test_mul_of_all_pairs(zeros, factor):
     pair = quantize_multiplier(factor)
     result = ops.quantized_mul(ROWS, zeros[0], COLUMNS, zeros[1], zeros[2], *pair).numpy()
@@ -73,7 +73,7 @@ def divided(a: np.ndarray, b: np.ndarray, scale: float, zero: int, low: int, hig
     return np.clip(np.where(b == 0, 0, np.nan_to_num(nearest, posinf=1e9, neginf=-1e9)) + zero, low, high)
 
 
-@pytest.mark.parametrize("zeros, scale", [((3, -7, 11), 37.3), ((-128, 127, -5), 91.7), ((0, 0, 0), 0.5), ((0, 0, 0), 3e38)])
+@pytest.mark.parametrize(("zeros", "scale"), [((3, -7, 11), 37.3), ((-128, 127, -5), 91.7), ((0, 0, 0), 0.5), ((0, 0, 0), 3e38)])
 def test_div_of_all_pairs(zeros, scale):
     result = ops.quantized_div(ROWS, zeros[0], COLUMNS, zeros[1], zeros[2], scale).numpy()
     values = np.arange(-128, 128)
@@ -115,7 +115,7 @@ def test_activation_reads_its_table():
 SLOPES = [0.25, -0.5, 0.0, 1.6, 1.0, 1e-4]
 
 
-@pytest.mark.parametrize("zeros, ratio", [((3, -7), 0.71), ((-128, 0), 0.43), ((127, 20), 0.83)])
+@pytest.mark.parametrize(("zeros", "ratio"), [((3, -7), 0.71), ((-128, 0), 0.43), ((127, 20), 0.83)])
 def test_prelu_of_all_values_of_each_channel(zeros, ratio):
     """Within 1 LSB of float64, and exactly what plain integers give."""
     pairs = [quantize_multiplier(slope * ratio) for slope in SLOPES]

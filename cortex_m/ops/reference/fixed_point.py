@@ -6,11 +6,11 @@ The exponential and the reciprocal follow gemmlowp's fixedpoint.h.
 """
 
 import math
-from typing import Union
+from typing import TypeAlias
 
 import torch
 
-IntOrTensor = Union[int, torch.Tensor]
+IntOrTensor: TypeAlias = int | torch.Tensor
 
 INT32_MAX = 2**31 - 1
 INT32_MIN = -(2**31)

@@ -41,7 +41,7 @@ def test_quantize_multiplier_at_the_ends():
     assert quantize_multiplier(0.0) == (0, 0)
     assert quantize_multiplier(2.0**-40) == (0, 0)
     for bad in (math.inf, math.nan, 2.0**31):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="a requantization factor"):
             quantize_multiplier(bad)
 
 

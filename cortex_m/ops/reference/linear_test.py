@@ -73,7 +73,7 @@ def test_filter_offset_is_the_same_in_both_forms():
     assert with_sum.tolist() == want
 
 
-@pytest.mark.parametrize("left, right", [((4, 9), (5, 9)), ((2, 3, 7), (2, 4, 7)), ((2, 1, 3, 6), (1, 3, 2, 6))])
+@pytest.mark.parametrize(("left", "right"), [((4, 9), (5, 9)), ((2, 3, 7), (2, 4, 7)), ((2, 1, 3, 6), (1, 3, 2, 6))])
 def test_batch_matmul(left, right):
     rng = np.random.default_rng(len(left))
     a, b = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in (left, right))

@@ -2,8 +2,8 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Optional, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def requantized(value: int, multiplier: int, shift: int) -> int:
 
 
 def conv2d_nhwc(
-    x: np.ndarray, weight: np.ndarray, bias: Optional[np.ndarray], stride: Sequence[int], padding: Sequence[int],
+    x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, stride: Sequence[int], padding: Sequence[int],
     dilation: Sequence[int], input_offset: int, output_offset: int, multipliers: np.ndarray, shifts: np.ndarray,
     low: int, high: int,
 ) -> np.ndarray:  # fmt: skip
@@ -40,7 +40,7 @@ def conv2d_nhwc(
 
 
 def transpose_conv2d_nhwc(
-    x: np.ndarray, weight: np.ndarray, bias: Optional[np.ndarray], stride: Sequence[int], padding: Sequence[int],
+    x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, stride: Sequence[int], padding: Sequence[int],
     output_padding: Sequence[int], dilation: Sequence[int], input_offset: int, output_offset: int,
     multipliers: np.ndarray, shifts: np.ndarray, low: int, high: int,
 ) -> np.ndarray:  # fmt: skip
@@ -62,7 +62,7 @@ def transpose_conv2d_nhwc(
             totals[b, row, column, q] += value * int(weight[q, ky, kx, d])
     out = np.zeros(totals.shape, dtype=np.int8)
     for index in np.ndindex(*out.shape):
-        value = requantized(totals[index], int(multipliers[index[3]]), int(shifts[index[3]])) + output_offset
+        value = requantized(int(totals[index]), int(multipliers[index[3]]), int(shifts[index[3]])) + output_offset
         out[index] = min(max(value, low), high)
     return out
 

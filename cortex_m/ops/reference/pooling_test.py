@@ -21,7 +21,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("shape, kernel, stride, padding, ceil_mode", CASES)
+@pytest.mark.parametrize(("shape", "kernel", "stride", "padding", "ceil_mode"), CASES)
 def test_avg_pool2d(shape, kernel, stride, padding, ceil_mode):
     """Integers: nearest, ties away from zero. PyTorch: within 1 LSB of avg_pool2d without the padding."""
     x = torch.randint(-128, 128, shape, generator=torch.Generator().manual_seed(1), dtype=torch.int8)
@@ -32,7 +32,7 @@ def test_avg_pool2d(shape, kernel, stride, padding, ceil_mode):
     )
     assert result.shape == real.permute(0, 2, 3, 1).shape
     assert float((result - real.permute(0, 2, 3, 1)).abs().max()) <= 0.5
-    n, h, w, c = shape
+    _n, h, w, _c = shape
     for b, y, z, q in itertools.product(*map(range, result.shape)):
         rows = range(max(y * stride[0] - padding[0], 0), min(y * stride[0] - padding[0] + kernel[0], h))
         columns = range(max(z * stride[1] - padding[1], 0), min(z * stride[1] - padding[1] + kernel[1], w))
@@ -54,7 +54,7 @@ MAX_CASES = [
 ]
 
 
-@pytest.mark.parametrize("shape, kernel, stride, padding, dilation, ceil_mode", MAX_CASES)
+@pytest.mark.parametrize(("shape", "kernel", "stride", "padding", "dilation", "ceil_mode"), MAX_CASES)
 def test_max_pool2d(shape, kernel, stride, padding, dilation, ceil_mode):
     x = torch.randint(-128, 100, shape, generator=torch.Generator().manual_seed(1), dtype=torch.int8)
     tail = (list(kernel), list(stride), list(padding), list(dilation), ceil_mode, 9, 9, -60, 80)
@@ -65,7 +65,7 @@ def test_max_pool2d(shape, kernel, stride, padding, dilation, ceil_mode):
         rows = [y * stride[0] - padding[0] + k * dilation[0] for k in range(kernel[0])]
         columns = [z * stride[1] - padding[1] + k * dilation[1] for k in range(kernel[1])]
         inside = [int(x[b, r, c, q]) for r in rows for c in columns if 0 <= r < shape[1] and 0 <= c < shape[2]]
-        assert result[b, y, z, q] == min(max(max(inside), -60), 80)
+        assert result[b, y, z, q] == min(max(*inside, -60), 80)
     assert naive.saturated_share(result.numpy(), -60, 80) < 0.5
     nchw = ops.quantized_max_pool2d(x.permute(0, 3, 1, 2), *tail)
     assert torch.equal(nchw.permute(0, 2, 3, 1), result)

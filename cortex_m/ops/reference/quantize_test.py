@@ -10,7 +10,7 @@ ops = torch.ops.cortex_m
 INT8 = (-128, 127, torch.int8)
 
 
-@pytest.mark.parametrize("scale, zero_point", [(0.02, 3), (1.0, 0), (0.3, -128), (7.7, 100)])
+@pytest.mark.parametrize(("scale", "zero_point"), [(0.02, 3), (1.0, 0), (0.3, -128), (7.7, 100)])
 def test_quantize_multiplies_by_the_float32_inverse_and_rounds_half_to_even(scale, zero_point):
     x = torch.linspace(-130 * scale, 130 * scale, 1001)
     inverse = np.float32(1.0) / np.float32(scale)
@@ -25,7 +25,7 @@ def test_quantize_ties_and_infinities():
     assert ops.quantize_per_tensor(x, 1.0, 0, *INT8).tolist() == [0, 2, 2, 0, -2, 127, -128]
 
 
-@pytest.mark.parametrize("dtype, low, high", [(torch.int8, -128, 127), (torch.int16, -32767, 32767)])
+@pytest.mark.parametrize(("dtype", "low", "high"), [(torch.int8, -128, 127), (torch.int16, -32767, 32767)])
 @pytest.mark.parametrize("zero_point", [0, -7, 101])
 def test_nan_is_the_real_zero(dtype, low, high, zero_point):
     x = torch.tensor([[math.nan, 1.0, -math.nan, math.inf]])
@@ -41,7 +41,7 @@ def test_int16_keeps_to_its_symmetric_range():
     assert q.tolist() == [-32767, -32767, 8192, 32767, 32767]
 
 
-@pytest.mark.parametrize("dtype, low, high", [(torch.int8, -128, 127), (torch.int16, -32768, 32767)])
+@pytest.mark.parametrize(("dtype", "low", "high"), [(torch.int8, -128, 127), (torch.int16, -32768, 32767)])
 def test_dequantize_is_the_inverse_on_every_integer(dtype, low, high):
     stored = torch.arange(low, high + 1, dtype=torch.int32).to(dtype)
     real = ops.dequantize_per_tensor(stored, 0.0371, 5, low, high, dtype)

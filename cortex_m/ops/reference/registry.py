@@ -7,7 +7,8 @@
     def quantized_add_fake(self, self_zero_point, ...): ...
 """
 
-from typing import Callable, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 Function = TypeVar("Function", bound=Callable)
 

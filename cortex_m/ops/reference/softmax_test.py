@@ -31,7 +31,7 @@ def test_softmax_matches_the_algorithm_of_tensorflow_lite_on_plain_integers():
         if a == b == -(2**31):
             return 2**31 - 1
         nudge = 2**30 if a * b >= 0 else 1 - 2**30
-        return int(math.trunc((a * b + nudge) / 2**31)) if abs(a * b) < 2**52 else _truncated(a * b + nudge)
+        return math.trunc((a * b + nudge) / 2**31) if abs(a * b) < 2**52 else _truncated(a * b + nudge)
 
     def _truncated(v):
         return v // 2**31 if v >= 0 else -((-v) // 2**31)

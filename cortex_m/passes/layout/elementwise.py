@@ -1,6 +1,5 @@
 """Ops that keep each element in its place follow an operand that is NHWC already; softmax and prelu have an innermost one."""
 
-from typing import Optional
 
 import torch
 from torch.fx import Node
@@ -36,7 +35,7 @@ def elementwise(forms: Forms, node: Node) -> bool:
     return True
 
 
-def _table(node: Node) -> Optional[Node]:
+def _table(node: Node) -> Node | None:
     return node.args[1] if torch_op(node) == cortex_m.quantized_activation.default else None
 
 

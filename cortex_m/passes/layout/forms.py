@@ -26,9 +26,9 @@ class Forms:
 
     def as_nchw(self, node: Node, before: Node) -> Node:
         """The NCHW form of the image `node`, made ahead of `before` where it is missing."""
-        if node not in self.nchw and node not in self.nhwc:
-            if torch_op(node) == _QUANTIZE and not is_contiguous(node.args[0]):
-                self.as_nhwc(node, before)
+        missing = node not in self.nchw and node not in self.nhwc
+        if missing and torch_op(node) == _QUANTIZE and not is_contiguous(node.args[0]):
+            self.as_nhwc(node, before)
         if node not in self.nchw and node in self.nhwc:
             self.nchw[node] = emit_transpose(self.editor, self.nhwc[node], TO_NCHW, before, before)
             note_same(node, self.nchw[node])

@@ -45,6 +45,7 @@ def view(forms: Forms, node: Node) -> bool:
     flat = emit_view(forms.editor, forms.nhwc[source], shape, node, node)
     for linear in linears:
         weights = forms.editor.constant_value(linear.args[1])
+        assert weights is not None, f"the weights of {linear.name} are no constant"
         by_dim = weights.reshape(-1, *(sizes[dim] for dim in perm[1:]))
         reordered = by_dim.permute(0, *(perm.index(dim) for dim in TO_NHWC[1:])).reshape(weights.shape)
         constant = forms.editor.constant(reordered, f"{linear.args[1].name}_nhwc")

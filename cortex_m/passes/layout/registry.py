@@ -9,7 +9,8 @@ A rule returns True if it took care of the node: it made a form of its value, or
 in the graph and takes NCHW inputs, as does every op without a rule. A rule that returns False has changed nothing.
 """
 
-from typing import TYPE_CHECKING, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch.fx import Node

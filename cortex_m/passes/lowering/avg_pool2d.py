@@ -6,7 +6,6 @@ convolution with ones does it exactly, with one rounding, as long as every windo
 
 import math
 from dataclasses import dataclass
-from typing import Optional
 
 import torch
 from torch.fx import Node
@@ -112,7 +111,7 @@ def lower_mean(lowering: Lowering, node: Node) -> None:
     _lower_window(lowering, node, Window(kernel, kernel), image)
 
 
-def _lower_window(lowering: Lowering, node: Node, window: Window, image: Optional[Node] = None) -> None:
+def _lower_window(lowering: Lowering, node: Node, window: Window, image: Node | None = None) -> None:
     """`image`: the input of `node` as NHWC, if it is not what `node` reads."""
     x, source = lowering.quantized_input(node, 0)
     result = lowering.quantized_output(node)

@@ -1,13 +1,12 @@
 """Finds activation_min and activation_max among the arguments of a cortex_m call, by the names in its schema."""
 
-from typing import Optional
 
 from torch.fx import Node
 
 from cortex_m.passes.qparams import torch_op
 
 
-def _positions(node: Node) -> Optional[tuple[int, int]]:
+def _positions(node: Node) -> tuple[int, int] | None:
     op = torch_op(node)
     if op is None or op.namespace != "cortex_m":
         return None
@@ -17,7 +16,7 @@ def _positions(node: Node) -> Optional[tuple[int, int]]:
     return names.index("activation_min"), names.index("activation_max")
 
 
-def activation_bounds(node: Node) -> Optional[tuple[int, int]]:
+def activation_bounds(node: Node) -> tuple[int, int] | None:
     """(activation_min, activation_max) of a call that has them, else None."""
     positions = _positions(node)
     return None if positions is None else (node.args[positions[0]], node.args[positions[1]])
@@ -25,7 +24,9 @@ def activation_bounds(node: Node) -> Optional[tuple[int, int]]:
 
 def set_activation_bounds(node: Node, low: int, high: int) -> None:
     """Replaces both bounds of a call that has them."""
-    low_at, high_at = _positions(node)
+    positions = _positions(node)
+    assert positions is not None, f"{node.name} has no bounds"
+    low_at, high_at = positions
     args = list(node.args)
     args[low_at], args[high_at] = low, high
     node.args = tuple(args)

@@ -12,7 +12,8 @@ from cortex_m.passes.lowering.requantize import emit_requantize
 def lower_clamp(lowering: Lowering, node: Node) -> None:
     x, source = lowering.quantized_input(node, 0)
     result = lowering.quantized_output(node)
-    low, high = clamp_bounds(node)
-    low, high = (min(max(bound, result.low), result.high) for bound in (low, high))
+    bounds = clamp_bounds(node)
+    assert bounds is not None, f"{node.name} is no clamp"
+    low, high = (min(max(bound, result.low), result.high) for bound in bounds)
     value = emit_requantize(lowering.editor, x, source, result.params, node, node, low, high)
     lowering.replace(result, value)

@@ -1,7 +1,6 @@
 """Activations that only clamp, and so disappear into the bounds of the op before them."""
 
 import math
-from typing import Optional
 
 import torch
 from torch.fx import Node
@@ -20,7 +19,7 @@ CLAMPS = (
 )
 
 
-def clamp_bounds(node: Node) -> Optional[tuple[float, float]]:
+def clamp_bounds(node: Node) -> tuple[float, float] | None:
     """(low, high) in real values if `node` is a clamp with constant bounds, else None."""
     op = torch_op(node)
     if op not in CLAMPS:

@@ -1,8 +1,9 @@
 """What the lowering functions share: reading quantized operands, checking ranges, and putting the new op in place."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any
 
 import torch
 from executorch.exir import memory
@@ -68,17 +69,17 @@ class Lowering:
         value = node
         while True:
             users = list(value.users)
-            params = [quantize_params(user) for user in users]
-            if users and all(item is not None and item == params[0] for item in params):
+            params = quantize_params(users[0]) if users else None
+            if params is not None and all(quantize_params(user) == params for user in users):
                 break
             bounds = clamp_bounds(users[0]) if len(users) == 1 else None
             if bounds is None:
                 raise Refusal("its output is not quantized, or not with one set of parameters for all readers")
             low, high = (min(max(bound, bounds[0]), bounds[1]) for bound in (low, high))
             value = users[0]
-        if not params[0].is_int8 and params[0].dtype not in dtypes:
-            raise Refusal(f"its output is quantized to {params[0].dtype}, not int8")
-        return Result(params[0], tuple(users), low, high)
+        if not params.is_int8 and params.dtype not in dtypes:
+            raise Refusal(f"its output is quantized to {params.dtype}, not int8")
+        return Result(params, tuple(users), low, high)
 
     def weights(self, node: Node, index: int, axes: tuple[int, ...] = (0,)) -> Weights:
         """Argument `index` as int8 weights; refuses what is not constant, int8, symmetric, and scaled along one of `axes`."""
@@ -93,7 +94,7 @@ class Lowering:
             raise Refusal("its weights are not constant")
         if values.dtype != torch.int8:
             raise Refusal(f"its weights are {values.dtype}, not int8")
-        if per_channel:
+        if params is None:  # per channel
             scales = self.editor.constant_value(source.args[1])
             zeros = self.editor.constant_value(source.args[2])
             axis = source.args[3]
@@ -108,7 +109,7 @@ class Lowering:
             raise Refusal("its weights have a zero point other than 0")
         return Weights(values, scales, per_channel, axis)
 
-    def bias(self, source: Optional[Node], scales: torch.Tensor) -> Optional[torch.Tensor]:
+    def bias(self, source: Node | None, scales: torch.Tensor) -> torch.Tensor | None:
         """Argument `source` as int32 [channels] in units of `scales` (float64, input scale * weight scales), or None."""
         if source is None:
             return None
@@ -122,7 +123,7 @@ class Lowering:
             raise Refusal("its bias does not fit an int32 in units of input scale times weight scale")
         return stored.to(torch.int32)
 
-    def _stored_bias(self, source: Node, scales: torch.Tensor) -> Optional[torch.Tensor]:
+    def _stored_bias(self, source: Node, scales: torch.Tensor) -> torch.Tensor | None:
         """The int32 values of a dequantize node whose scales are `scales` up to float32 rounding."""
         op = torch_op(source)
         if op == torch.ops.quantized_decomposed.dequantize_per_channel.default:
@@ -141,7 +142,7 @@ class Lowering:
     # Checking
 
     def requantization(
-        self, factors: torch.Tensor, weights: torch.Tensor, bias: Optional[torch.Tensor], source: QParams
+        self, factors: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | None, source: QParams
     ) -> tuple[list[int], list[int]]:
         """Multipliers and shifts for sums over rows of `weights`; refuses a row whose sum can leave int32."""
         try:

@@ -65,6 +65,7 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         lowering.int32(shifts, node, "shifts"),
         *result.bounds,
     )
+    between: tuple
     n, c, h, w = x.meta["val"].shape
     out = list(node.meta["val"].shape)
     sizes = dict(
@@ -74,7 +75,7 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
     if transposed:
         sizes["output_padding"] = geometry.output_padding
         queries = (library.transpose_conv_scratch_size, library.transpose_conv_output_scratch_size)
-        scratches = tuple(lowering.scratch_size(query, **sizes) for query in queries)
+        scratches: tuple = tuple(lowering.scratch_size(query, **sizes) for query in queries)
         name, between = "quantized_transpose_conv2d", (geometry.output_padding, geometry.dilation)
     elif depthwise:
         multiplier = out[1] // c

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -47,7 +47,7 @@ class Move:
 
 
 # The int8 node, or None where int8 cannot give the same.
-Rule = Callable[[Move], Optional[Node]]
+Rule = Callable[[Move], Node | None]
 
 
 @dataclass(frozen=True)

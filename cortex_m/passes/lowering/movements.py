@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Optional
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -31,7 +31,7 @@ aten = torch.ops.aten
     aten.lift_fresh_copy.default,
     torch.ops.dim_order_ops._clone_dim_order.default,
 )
-def _copy(move: Move) -> Optional[Node]:
+def _copy(move: Move) -> Node | None:
     return move.value  # dim orders are the layout pass's concern
 
 
@@ -43,18 +43,18 @@ def _copy(move: Move) -> Optional[Node]:
     aten.squeeze_copy.default,
     aten.unsqueeze_copy.default,
 )
-def _view(move: Move) -> Optional[Node]:
+def _view(move: Move) -> Node | None:
     return emit_view(move.editor, move.value, list(move.node.meta["val"].shape), move.before, move.node)
 
 
 @movement(aten.permute_copy.default)
-def _permute(move: Move) -> Optional[Node]:
+def _permute(move: Move) -> Node | None:
     rank = move.value.meta["val"].dim()
     return emit_transpose(move.editor, move.value, [dim % rank for dim in move.node.args[1]], move.before, move.node)
 
 
 @movement(aten.transpose_copy.int, aten.t_copy.default)
-def _transpose(move: Move) -> Optional[Node]:
+def _transpose(move: Move) -> Node | None:
     perm = list(range(move.value.meta["val"].dim()))
     if perm:
         first, second = move.node.args[1:3] if len(move.node.args) > 1 else (0, -1)
@@ -63,7 +63,7 @@ def _transpose(move: Move) -> Optional[Node]:
 
 
 @movement(aten.constant_pad_nd.default)
-def _pad(move: Move) -> Optional[Node]:
+def _pad(move: Move) -> Node | None:
     fill = float(move.node.args[2]) if len(move.node.args) > 2 else 0.0
     if not move.params.holds_exactly(fill):
         return None
@@ -99,7 +99,7 @@ def _pad(move: Move) -> Optional[Node]:
     aten.max.default,
     aten.min.default,
 )
-def _again(move: Move) -> Optional[Node]:
+def _again(move: Move) -> Node | None:
     return move.again()
 
 
@@ -111,14 +111,14 @@ read(aten.argmax.default, aten.argmin.default)(_again)
 
 
 @movement(aten.upsample_nearest2d.vec)
-def _upsample(move: Move) -> Optional[Node]:
+def _upsample(move: Move) -> Node | None:
     """Rows and columns by their positions, which the op itself tells: it is run on an image of positions."""
     value = move.value
     for dim in (3, 2):  # the columns first: there are fewer rows of them
         size = value.meta["val"].shape[dim]
         ramp = torch.arange(size, dtype=torch.float32).reshape([size if other == dim else 1 for other in range(4)])
         ramp = ramp.expand(1, 1, *move.value.meta["val"].shape[2:])
-        at = [0, 0, 0, 0]
+        at: list[Any] = [0, 0, 0, 0]
         at[dim] = slice(None)
         positions = torch_op(move.node)(ramp, *move.node.args[1:], **move.node.kwargs)[tuple(at)]
         value = emit_index_select(move.editor, value, dim, positions.tolist(), move.before, move.node)
@@ -126,7 +126,7 @@ def _upsample(move: Move) -> Optional[Node]:
 
 
 @movement(aten.index.Tensor)
-def _index(move: Move) -> Optional[Node]:
+def _index(move: Move) -> Node | None:
     """Constant indices that each move along a dimension of their own pick along one dimension after the other."""
     if any(len(node.meta["val"].shape) == 0 for node in move.node.args[1] if node is not None):
         return move.again()
@@ -139,11 +139,11 @@ def _index(move: Move) -> Optional[Node]:
     return value
 
 
-def _separate_picks(move: Move) -> Optional[dict[int, list[int]]]:
+def _separate_picks(move: Move) -> dict[int, list[int]] | None:
     """Positions by dimension if the indices form a grid over neighbouring dimensions, the n-th varying in its n-th alone."""
     indices = [(dim, node) for dim, node in enumerate(move.node.args[1]) if node is not None]
     dims = [dim for dim, _ in indices]
-    values = [move.editor.constant_value(node) for _, node in indices]
+    values: list[Any] = [move.editor.constant_value(node) for _, node in indices]
     if any(value is None or value.dtype not in (torch.int32, torch.int64) for value in values):
         return None
     rank = max(value.dim() for value in values)
@@ -163,7 +163,7 @@ _COMPARISONS = (aten.gt.Scalar, aten.ge.Scalar, aten.lt.Scalar, aten.le.Scalar, 
 
 
 @read(*_COMPARISONS)
-def _compare(move: Move) -> Optional[Node]:
+def _compare(move: Move) -> Node | None:
     """The comparison with an integer that is true for the same stored integers as the float one.
 
     There is one for every order of values, since a scale is positive; all 256 cases are tried.

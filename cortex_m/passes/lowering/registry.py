@@ -9,7 +9,8 @@
 A function that cannot lower a node exactly raises Refusal with the reason, and changes nothing before it does.
 """
 
-from typing import TYPE_CHECKING, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch.fx import Node

@@ -1,7 +1,7 @@
 """What is a function of one int8 tensor, element by element, becomes a table: quantized_activation."""
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -32,7 +32,9 @@ class Function:
 
     @property
     def params(self) -> QParams:
-        return dequantize_params(self.source)
+        params = dequantize_params(self.source)
+        assert params is not None, f"{self.source.name} does not dequantize"
+        return params
 
     def values(self) -> torch.Tensor:
         """float64 [256]: the result for each stored value of the source, by PyTorch's operators in float64."""
@@ -51,7 +53,7 @@ class Function:
         return known[self.nodes[-1]].expand(256)
 
 
-def find_function(editor: GraphEditor, result: Node) -> Optional[Function]:
+def find_function(editor: GraphEditor, result: Node) -> Function | None:
     """How `result` depends on one int8 tensor; None if it does otherwise, or if int8 operators compute it without a table."""
     sources: list[Node] = []
     nodes: dict[Node, None] = {}
@@ -110,10 +112,11 @@ def refuse_function(lowering, node: Node) -> None:
     tensors = [operand for operand in node.all_input_nodes if _constant(lowering.editor, operand) is None]
     if len(tensors) > 1:
         raise Refusal("it is a function of more than one tensor; a table has one")
-    if not tensors or dequantize_params(tensors[0]) is None:
+    params = dequantize_params(tensors[0]) if tensors else None
+    if params is None:
         raise Refusal("its input is not quantized")
-    if not dequantize_params(tensors[0]).is_int8:
-        raise Refusal(f"its input is quantized to {dequantize_params(tensors[0]).dtype}, not int8")
+    if not params.is_int8:
+        raise Refusal(f"its input is quantized to {params.dtype}, not int8")
     lowering.quantized_output(node)
     raise Refusal("it changes the shape of its input")
 
@@ -130,10 +133,11 @@ def _is_float_cast(node: Node) -> bool:
 def _origin(source: Node) -> tuple[Node, QParams]:
     """What a dequantize node reads: two quantizations of one float tensor with the same parameters are one."""
     stored, params = source.args[0], dequantize_params(source)
+    assert params is not None, f"{source.name} does not dequantize"
     return (stored.args[0] if quantize_params(stored) == params else stored), params
 
 
-def _constant(editor: GraphEditor, node: Node) -> Optional[torch.Tensor]:
+def _constant(editor: GraphEditor, node: Node) -> torch.Tensor | None:
     """float64 [1] (bool stays bool): the one value of a constant, wherever it is written; None for what is no such."""
     op = torch_op(node)
     if op in _FILLS:

@@ -19,7 +19,7 @@ aten = torch.ops.aten
 def _numbers(match: Match) -> str | None:
     """alpha of add and sub, keyword-only, so that graph preparation cannot make it positional; a finite real number."""
     alpha = match.head.kwargs.get("alpha", 1)
-    if isinstance(alpha, Node) or isinstance(alpha, complex) or not math.isfinite(alpha):
+    if isinstance(alpha, (Node, complex)) or not math.isfinite(alpha):
         return f"alpha is {alpha}, not a finite real number"
     return None
 

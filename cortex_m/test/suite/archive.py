@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from cortex_m.test.batch import Job, RawResult
 
@@ -34,14 +34,14 @@ class CaseJob:
     kind: str
     program: bytes
     inputs: tuple[bytes, ...]
-    expected: Optional[bytes]
+    expected: bytes | None
     regions: tuple[tuple[str, int, int], ...]
 
     @property
     def job(self) -> Job:
         return Job(self.program, self.inputs, 1)
 
-    def difference(self, result: RawResult) -> Optional[str]:
+    def difference(self, result: RawResult) -> str | None:
         """What is wrong with the device's answer, or None."""
         if result.crashed:
             return f"crashed: {result.error}"
@@ -53,19 +53,19 @@ class CaseJob:
             return "was run instead of refused"
         if not self.regions:
             return _differing("out", result.outputs[0], self.expected)
-        return self._arena_difference(result.outputs[0])
+        return self._arena_difference(result.outputs[0], self.expected)
 
-    def _arena_difference(self, after: bytes) -> Optional[str]:
+    def _arena_difference(self, after: bytes, expected: bytes) -> str | None:
         wanted = bytearray(self.inputs[0])
         for name, begin, end in self.regions:
             if name == "out":
-                wanted[begin:end] = self.expected
+                wanted[begin:end] = expected
             elif name.endswith("scratch"):
                 wanted[begin:end] = after[begin:end]
         if after == wanted:
             return None
         for name, begin, end in self.regions:
-            difference = _differing(name, after[begin:end], wanted[begin:end])
+            difference = _differing(name, after[begin:end], bytes(wanted[begin:end]))
             if difference:
                 return difference
         position = next(i for i, pair in enumerate(zip(after, wanted)) if pair[0] != pair[1])
@@ -82,7 +82,7 @@ class CaseJob:
         return f"byte {position - begin} of {name}, which has {end - begin}"
 
 
-def _differing(name: str, got: bytes, wanted: bytes) -> Optional[str]:
+def _differing(name: str, got: bytes, wanted: bytes) -> str | None:
     if got == wanted:
         return None
     wrong = [i for i, pair in enumerate(zip(got, wanted)) if pair[0] != pair[1]]
@@ -92,7 +92,7 @@ def _differing(name: str, got: bytes, wanted: bytes) -> Optional[str]:
     return f"{name} differs in {len(wrong)} of {len(wanted)} bytes, the first at offset {first}: {got[first]} instead of {wanted[first]}"
 
 
-def _reason_missing(error: str, op: str) -> Optional[str]:
+def _reason_missing(error: str, op: str) -> str | None:
     """A refusal names the operator and says more than that something was wrong."""
     if f"cortex_m::{op}" not in error:
         return f"was refused without the operator's name: {error}"
@@ -152,7 +152,7 @@ class ArchiveWriter:
             self._index["programs"].append(stored)
         return self._programs[key]
 
-    def add_case(self, op: str, name: str, kind: str, expected: Optional[bytes], programs: dict[str, int]) -> None:
+    def add_case(self, op: str, name: str, kind: str, expected: bytes | None, programs: dict[str, int]) -> None:
         """programs: number of the program by variant."""
         blob = None if expected is None else self._blob(expected)
         entry = {"op": op, "name": name, "kind": kind, "expected": blob, "programs": programs}

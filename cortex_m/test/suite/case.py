@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,7 +47,7 @@ class Case:
     arguments: tuple[Any, ...]
     kind: str = "example"
     orders: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    saturates: Optional[str] = None
+    saturates: str | None = None
     backends: tuple[Backend, ...] = tuple(Backend)
 
     def __str__(self) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Optional
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-import torch
 from hypothesis import strategies as st
 
 from cortex_m.host import library
@@ -82,8 +81,8 @@ def depthwise_conv2d(input, **arguments):
 def convolution(
     name: str, seed: int, *, size: Pair = (6, 7), channels: int = 3, outputs: int = 4, kernel: Pair = (3, 3),
     stride: Pair = (1, 1), padding: Pair = (0, 0), dilation: Pair = (1, 1), groups: int = 1, batch: int = 1,
-    depth_multiplier: Optional[int] = None, offset: Optional[int] = None, bias: bool = True, relu: bool = False,
-    nhwc: bool = True, order: Optional[tuple[int, ...]] = None, weight_limit: int = 127, scratch: bool = True,
+    depth_multiplier: int | None = None, offset: int | None = None, bias: bool = True, relu: bool = False,
+    nhwc: bool = True, order: tuple[int, ...] | None = None, weight_limit: int = 127, scratch: bool = True,
 ) -> Case:  # fmt: skip
     """A case with parameters of the size that its own sums ask for. With depth_multiplier, a depthwise one.
 
@@ -95,23 +94,23 @@ def convolution(
     geometry = (list(stride), list(padding), list(dilation))
     if depth_multiplier is None:
         weight = int8(rng, (outputs, *kernel, channels // groups), -weight_limit, weight_limit)
-        sums = accumulate(x.numpy(), weight.numpy(), input_offset, geometry)
+        sums = accumulate(x.numpy(), weight.numpy(), input_offset, (stride, padding, dilation))
     else:
         outputs = channels * depth_multiplier
         weight = int8(rng, (1, *kernel, outputs), -weight_limit, weight_limit)
-        sums = accumulate_depthwise(x.numpy(), weight.numpy(), input_offset, geometry)
+        sums = accumulate_depthwise(x.numpy(), weight.numpy(), input_offset, (stride, padding, dilation))
     values = None
     if bias:
         values = rng.integers(-1, 2, outputs) * (1 + np.abs(sums).max() // 4) + rng.integers(-50, 51, outputs)
         sums = sums + values
     multipliers, shifts, output_offset = requantization(sums, rng)
     low, high = output_range(requantize(sums, multipliers, shifts) + output_offset, relu)
-    dims = dict(
+    dims: dict[str, Any] = dict(
         input_nhwc=tuple(x.shape), filter_dims=tuple(weight.shape), output_nhwc=sums.shape,
         stride=stride, padding=padding, dilation=dilation,
     )  # fmt: skip
     op = "quantized_conv2d"
-    size_function = library.convolve_scratch_size
+    size_function: Callable[..., int] = library.convolve_scratch_size
     if depth_multiplier is not None:
         op, size_function = "quantized_depthwise_conv2d", library.depthwise_conv_scratch_size
         dims["depth_multiplier"] = depth_multiplier

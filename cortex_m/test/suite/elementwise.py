@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Optional
 
 import numpy as np
 import torch
@@ -122,7 +121,7 @@ def _values(rng: np.random.Generator, shape: Sequence[int], dtype: torch.dtype) 
 
 def _operands(
     seed: int, shapes: tuple[Sequence[int], Sequence[int]], dtype: torch.dtype = torch.int8,
-    orders: tuple[Optional[Sequence[int]], Optional[Sequence[int]]] = (None, None),
+    orders: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None),
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     rng = np.random.default_rng(seed)
     made = [_values(rng, shape, dtype) for shape in shapes]
@@ -183,7 +182,8 @@ def _drawn(draw, make: Make, dtype: torch.dtype) -> Case:
         changes["scales"] = tuple(draw(st.floats(-8, 3).map(lambda e: 2.0**e)) for _ in range(2))
         changes |= dict(subtract=draw(st.booleans()), relu=draw(st.booleans()))
     seed = draw(st.integers(0, 2**32 - 1))
-    return make(f"seed {seed}", seed, *_operands(seed, tuple(shapes), dtype, tuple(orders)), **changes)
+    pairs = (shapes[0], shapes[1]), (orders[0], orders[1])
+    return make(f"seed {seed}", seed, *_operands(seed, pairs[0], dtype, pairs[1]), **changes)
 
 
 def draws() -> list[tuple[st.SearchStrategy[Case], int]]:

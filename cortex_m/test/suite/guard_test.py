@@ -35,7 +35,7 @@ def _differences(runner: BatchRunner, jobs: list[CaseJob]) -> list:
     return [job.difference(result) for job, result in zip(jobs, runner.run([job.job for job in jobs]))]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _runner(core: str) -> BatchRunner:
     return BatchRunner(core, _FOLDER / _RUNNERS[core])
 

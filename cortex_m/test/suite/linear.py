@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from cortex_m.test.suite.oracle import clamp, oracle, requantize
 from cortex_m.test.suite.parameters import output_range, requantization
 
 
-def _sums(x: np.ndarray, weights: np.ndarray, bias: Optional[np.ndarray]) -> np.ndarray:
+def _sums(x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
     sums = np.einsum("...k,nk->...n", x.astype(np.int64), weights.astype(np.int64))
     return sums if bias is None else sums + bias.reshape(-1).astype(np.int64)
 
@@ -42,7 +42,7 @@ def quantized_linear_per_channel(
 
 def linear(
     name: str, seed: int, *, rows: tuple[int, ...] = (3,), depth: int = 16, outputs: int = 5, form: str = "one",
-    offset: Optional[int] = None, filter_offset: int = 0, bias: bool = True, relu: bool = False, weight_limit: int = 127,
+    offset: int | None = None, filter_offset: int = 0, bias: bool = True, relu: bool = False, weight_limit: int = 127,
 ) -> Case:  # fmt: skip
     """form: "one" factor for all outputs, a "list" with one each, "sum" with kernel_sum, or the op "per_channel"."""
     rng = np.random.default_rng(seed)

@@ -59,8 +59,8 @@ def _drawn(draw) -> Case:
     left = [size if draw(st.booleans()) else 1 for size in batch]
     right = [size if other == 1 else draw(st.sampled_from([1, size])) for size, other in zip(batch, left)]
     seed = draw(st.integers(0, 2**32 - 1))
-    sizes = draw(st.tuples(st.integers(1, 9), st.integers(1, 60), st.integers(1, 20)))
-    return matmul(f"seed {seed}", seed, left, *sizes, right)
+    rows, depth, columns = draw(st.tuples(st.integers(1, 9), st.integers(1, 60), st.integers(1, 20)))
+    return matmul(f"seed {seed}", seed, left, rows, depth, columns, right)
 
 
 def draws() -> list[tuple[st.SearchStrategy[Case], int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Optional
 
 import numpy as np
 from hypothesis import strategies as st
@@ -30,7 +29,7 @@ def pad(input, pre_pad, post_pad, pad_value):
 
 def padded(
     name: str, seed: int, shape: Sequence[int], pre: Sequence[int], post: Sequence[int], value: int,
-    order: Optional[Sequence[int]] = None,
+    order: Sequence[int] | None = None,
 ) -> Case:  # fmt: skip
     """shape in logical order, pre and post in memory order."""
     x = int8(np.random.default_rng(seed), tuple(shape))
@@ -40,7 +39,7 @@ def padded(
     return Case("pad", name, (x, [*lead, *pre], [*lead, *post], value))
 
 
-def transposed(name: str, seed: int, shape: Sequence[int], perm: Sequence[int], order: Optional[Sequence[int]] = None) -> Case:
+def transposed(name: str, seed: int, shape: Sequence[int], perm: Sequence[int], order: Sequence[int] | None = None) -> Case:
     x = int8(np.random.default_rng(seed), tuple(shape))
     if order is not None:
         x = with_order(x, tuple(order))

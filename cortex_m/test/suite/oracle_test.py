@@ -1,6 +1,6 @@
 """The cases themselves: expected values from two independent computations, and data that tells something."""
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def _cases(op: str) -> list[Case]:
     return [case for case in all_cases() if case.op == op]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _results(op: str) -> list[tuple[Case, torch.Tensor]]:
     return [(case, reference(case)) for case in _cases(op)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -54,9 +54,9 @@ def avg_pool2d(input, **arguments):
 
 
 def avg_pool(
-    name: str, seed: int, *, size: Pair = (6, 7), channels: int = 5, kernel: Pair = (2, 2), stride: Optional[Pair] = None,
+    name: str, seed: int, *, size: Pair = (6, 7), channels: int = 5, kernel: Pair = (2, 2), stride: Pair | None = None,
     padding: Pair = (0, 0), ceil_mode: bool = False, batch: int = 1, nhwc: bool = True,
-    order: Optional[tuple[int, ...]] = None, low: int = -128, high: int = 127,
+    order: tuple[int, ...] | None = None, low: int = -128, high: int = 127,
 ) -> Case:  # fmt: skip
     rng = np.random.default_rng(seed)
     x = int8(rng, (batch, *size, channels), low, high)
@@ -89,9 +89,9 @@ def max_pool2d(input, **arguments):
 
 
 def max_pool(
-    name: str, seed: int, *, size: Pair = (6, 7), channels: int = 5, kernel: Pair = (2, 2), stride: Optional[Pair] = None,
+    name: str, seed: int, *, size: Pair = (6, 7), channels: int = 5, kernel: Pair = (2, 2), stride: Pair | None = None,
     padding: Pair = (0, 0), dilation: Pair = (1, 1), ceil_mode: bool = False, batch: int = 1, nhwc: bool = True,
-    order: Optional[tuple[int, ...]] = None, low: int = -128, high: int = 127, relu: bool = False,
+    order: tuple[int, ...] | None = None, low: int = -128, high: int = 127, relu: bool = False,
 ) -> Case:  # fmt: skip
     rng = np.random.default_rng(seed)
     x = int8(rng, (batch, *size, channels), low, high)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Optional
 
 import numpy as np
 import torch
@@ -24,8 +23,8 @@ def quantized_prelu(
 
 
 def sloped(
-    name: str, seed: int, shape: Sequence[int], dim: int = -1, order: Optional[Sequence[int]] = None,
-    *, slopes: Optional[Sequence[float]] = None, ratio: float = 0.7, x: Optional[torch.Tensor] = None, kind: str = "example",
+    name: str, seed: int, shape: Sequence[int], dim: int = -1, order: Sequence[int] | None = None,
+    *, slopes: Sequence[float] | None = None, ratio: float = 0.7, x: torch.Tensor | None = None, kind: str = "example",
 ) -> Case:  # fmt: skip
     """slopes: one for each index of dim, or drawn; ratio: of the input's scale to the output's."""
     rng = np.random.default_rng(seed)

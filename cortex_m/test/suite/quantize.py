@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Optional
 
 import numpy as np
 import torch
@@ -47,8 +46,8 @@ def _range(dtype: torch.dtype) -> tuple[int, int]:
 
 
 def quantized(
-    op: str, name: str, seed: int, shape: Sequence[int], *, scale: float = 0.037, zero_point: Optional[int] = None,
-    dtype: torch.dtype = torch.int8, order: Optional[Sequence[int]] = None, limits: Optional[tuple[int, int]] = None,
+    op: str, name: str, seed: int, shape: Sequence[int], *, scale: float = 0.037, zero_point: int | None = None,
+    dtype: torch.dtype = torch.int8, order: Sequence[int] | None = None, limits: tuple[int, int] | None = None,
 ) -> Case:  # fmt: skip
     """A quantization of floats, or a dequantization of integers, of the whole range."""
     rng = np.random.default_rng(seed)

@@ -9,10 +9,10 @@ also run it, and must then give what the reference gives.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -76,11 +76,11 @@ class Refusal:
 
     case: Case
     out: Out
-    expected: Optional[bytes]
+    expected: bytes | None
     backends: tuple[Backend, ...] = tuple(Backend)
 
 
-def out_of(result: torch.Tensor, order: Optional[tuple[int, ...]] = None) -> Out:
+def out_of(result: torch.Tensor, order: tuple[int, ...] | None = None) -> Out:
     return Out(tuple(result.shape), result.dtype, order or dim_order(result))
 
 
@@ -172,12 +172,16 @@ def _changes(case: Case) -> Iterator[tuple[Case, bool]]:
         yield replace(case, name="activation range reversed", arguments=tuple(values.values())), True
 
 
+def _one_less(size: Callable[[Backend], int]) -> Callable[[Backend], int]:
+    return lambda backend: size(backend) - 1
+
+
 def _scratch_changes(case: Case) -> Iterator[tuple[Case, tuple[Backend, ...]]]:
     arguments = named_arguments(case)
     for name, value in arguments.items():
         if isinstance(value, Scratch):
             backends = tuple(backend for backend in Backend if value.size(backend) > 0)
-            shorter = Scratch(lambda backend, full=value.size: full(backend) - 1)
+            shorter = Scratch(_one_less(value.size))
             values = {**arguments, name: shorter}
             if backends:
                 yield replace(case, name=f"{name} one byte short", arguments=tuple(values.values())), backends
@@ -195,11 +199,11 @@ def _out_changes(out: Out) -> Iterator[tuple[str, Out]]:
             yield f"of size {shape[dim]} in dimension {dim}", replace(out, shape=shape)
 
 
-def _verdict(case: Case, out: Out) -> Optional[bytes]:
+def _verdict(case: Case, out: Out) -> bytes | None:
     """Bytes of the out tensor if the reference takes the call and gives what `out` declares."""
     try:
         result = reference(case)
-    except Exception:  # whatever the reference says: it is no valid call
+    except Exception:  # noqa: BLE001 (whatever the reference says: it is no valid call)
         return None
     if tuple(result.shape) != out.shape or result.dtype != out.dtype:
         return None

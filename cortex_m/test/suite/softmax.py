@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Optional
+from functools import cache
 
 import numpy as np
 import torch
@@ -29,7 +28,7 @@ def _divided(a: int, bits: int) -> int:
     return quotient if a >= 0 else -quotient
 
 
-@lru_cache(maxsize=None)
+@cache
 def exponential(z: int) -> int:
     """exp of z in Q5.26, at most 0, in Q0.31."""
     if z == 0:
@@ -61,12 +60,12 @@ def _reciprocal(total: int) -> tuple[int, int]:
     return min(2 * x, _MAX), zeros
 
 
-@lru_cache(maxsize=None)
+@cache
 def _scaled(difference: int, multiplier: int, shift: int) -> int:
     return exponential(_times(difference * 2**shift, multiplier))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _row(differences: tuple[int, ...], multiplier: int, shift: int, diff_min: int) -> list[int]:
     """differences: of a row's values to its largest."""
     powers = [_scaled(d, multiplier, shift) if d >= diff_min else None for d in differences]
@@ -87,8 +86,8 @@ def softmax(input, dim, input_zero_point, output_zero_point, input_multiplier, i
 
 
 def softmaxed(
-    name: str, seed: int, shape: Sequence[int], scale: float, dim: int = -1, order: Optional[Sequence[int]] = None,
-    spread: int = 255, saturates: Optional[str] = None,
+    name: str, seed: int, shape: Sequence[int], scale: float, dim: int = -1, order: Sequence[int] | None = None,
+    spread: int = 255, saturates: str | None = None,
 ) -> Case:  # fmt: skip
     """spread: largest difference of two inputs."""
     rng = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Optional
 
 import numpy as np
 import torch
@@ -19,7 +18,7 @@ def quantized_activation(input, lut):
     return np.array([entries[value] for value in input.reshape(-1).tolist()], np.int8).reshape(input.shape)
 
 
-def looked_up(name: str, seed: int, shape: Sequence[int], order: Optional[Sequence[int]] = None) -> Case:
+def looked_up(name: str, seed: int, shape: Sequence[int], order: Sequence[int] | None = None) -> Case:
     """A random table, so that no two entries can be exchanged unseen."""
     rng = np.random.default_rng(seed)
     x = int8(rng, tuple(shape)) if shape else torch.tensor(-77, dtype=torch.int8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -57,15 +57,15 @@ def transpose_conv2d(input, **arguments):
 def transposed_convolution(
     name: str, seed: int, *, size: Pair = (4, 5), channels: int = 3, outputs: int = 4, kernel: Pair = (3, 3),
     stride: Pair = (2, 2), padding: Pair = (0, 0), output_padding: Pair = (0, 0), dilation: Pair = (1, 1), groups: int = 1,
-    batch: int = 1, offset: Optional[int] = None, bias: bool = True, relu: bool = False, nhwc: bool = True,
-    order: Optional[tuple[int, ...]] = None,
+    batch: int = 1, offset: int | None = None, bias: bool = True, relu: bool = False, nhwc: bool = True,
+    order: tuple[int, ...] | None = None,
 ) -> Case:  # fmt: skip
     rng = np.random.default_rng(seed)
     x = int8(rng, (batch, *size, channels))
     weight = int8(rng, (outputs, *kernel, channels // groups), -127)
     input_offset = int(rng.integers(-127, 129)) if offset is None else offset
     geometry = (list(stride), list(padding), list(output_padding), list(dilation))
-    sums = accumulate(x.numpy(), weight.numpy(), input_offset, *geometry)
+    sums = accumulate(x.numpy(), weight.numpy(), input_offset, stride, padding, output_padding, dilation)
     values = None
     if bias:
         values = rng.integers(-1, 2, outputs) * (1 + np.abs(sums).max() // 4) + rng.integers(-50, 51, outputs)
