@@ -1,0 +1,105 @@
+"""`bazel run //tools:lint` names a file of each kind of fault and mends it, and the checkout has none of them.
+
+Bazel sees no list of the checkout's files, so this test is never taken from a cache. It follows its own link to the checkout
+and leaves the linters' caches there, which Git ignores.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import lint
+
+TOOL = Path("tools/lint.py").resolve()
+CHECKOUT = TOOL.parents[1]
+# buildifier is left out: npm may have to download it.
+CHECKED = ["ruff-check", "mypy"]
+
+# A file that the linter objects to, and what it makes of it; None where a person must decide.
+FAULTS = {
+    "ruff-check": ("a/unused.py", "import os\n", ""),
+    "ruff-format": ("a/quotes.py", "x = {  'a':1 }\n", 'x = {"a": 1}\n'),
+    "mypy": ("a/wrong.py", 'def number() -> int:\n    return "one"\n', None),
+    "clang-format": ("a/spaces.cc", "int  f( ){return 1;}\n", "int f() { return 1; }\n"),
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A folder with the settings of the checkout and without Git."""
+    for settings in ("ruff.toml", "mypy.ini", ".clang-format", ".buildifier.json"):
+        shutil.copy(CHECKOUT / settings, tmp_path)
+    (tmp_path / "a").mkdir()
+    return tmp_path
+
+
+def run(workspace: Path, *flags: str, **variables: str) -> tuple[int, str]:
+    """Exit status and all that is printed."""
+    environment = {**os.environ, "BUILD_WORKSPACE_DIRECTORY": str(workspace), **variables}
+    result = subprocess.run(
+        [sys.executable, TOOL, *flags], env=environment, cwd="/", capture_output=True, check=False, text=True
+    )
+    return result.returncode, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_the_checkout(name, capfd):
+    assert (CHECKOUT / "WORKSPACE").is_file(), f"{CHECKOUT} is not the checkout; this test runs where that is"
+    assert lint.lint(CHECKOUT, [name]) == [], capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_and_mended(name, workspace):
+    file, text, mended = FAULTS[name]
+    (workspace / file).write_text(text)
+    status, printed = run(workspace, f"--only={name}")
+    assert status == 1 and file in printed and f"{name}: 1 files, not fine" in printed
+    assert (workspace / file).read_text() == text
+    status, printed = run(workspace, f"--only={name}", "--fix")
+    assert status == (1 if mended is None else 0), printed
+    assert (workspace / file).read_text() == (text if mended is None else mended)
+    assert run(workspace, f"--only={name}")[0] == status
+
+
+def test_every_linter_runs_and_all_faults_are_named_at_once(workspace):
+    for file, text, _ in FAULTS.values():
+        (workspace / file).write_text(text)
+    status, printed = run(workspace, "--skip=buildifier")
+    assert status == 1 and all(file in printed for file, _, _ in FAULTS.values())
+    assert "lint: ruff-check, ruff-format, mypy, clang-format found something." in printed
+
+
+def test_without_npm_buildifier_is_one_sentence_unless_it_is_left_out(workspace, tmp_path):
+    (workspace / "a" / "fine.py").write_text("x = 1\n")
+    assert run(workspace, PATH=str(tmp_path)) == (
+        1,
+        "lint: buildifier comes with npm, which is not installed: install npm, or leave it out with --skip=buildifier.\n",
+    )
+    status, printed = run(workspace, "--skip=buildifier", PATH=str(tmp_path))
+    assert status == 0 and "buildifier" not in printed
+
+
+def test_a_linter_that_there_is_none_of_is_refused(workspace):
+    status, printed = run(workspace, "--only=pylint")
+    assert status == 1 and "pylint" in printed
+
+
+def test_files_that_git_ignores_are_left_alone_and_new_ones_are_not(workspace):
+    subprocess.run(["git", "init", "--quiet", workspace], check=True)
+    (workspace / ".gitignore").write_text("/ignored.py\n")
+    for name in ("ignored.py", "new.py"):
+        (workspace / name).write_text("import os\n")
+    (workspace / "link.py").symlink_to("new.py")
+    status, printed = run(workspace, "--only=ruff-check")
+    assert status == 1 and "new.py" in printed and "ignored.py" not in printed and "link.py" not in printed
+
+
+def test_without_git_generated_folders_are_left_alone(workspace):
+    for folder in ("bazel-out", "__pycache__", ".mypy_cache", "a"):
+        (workspace / folder).mkdir(exist_ok=True)
+        (workspace / folder / "file.py").write_text("x = 1\n")
+    assert [file for file in lint.files_of(workspace) if file.endswith(".py")] == ["a/file.py"]
