@@ -46,13 +46,14 @@ _WITH_INDICES = {
 _ADAPTIVE_MAX = (aten.adaptive_max_pool1d.default, aten.adaptive_max_pool2d.default)
 
 # Operators on each element alone, or on each channel: they do the same before a squeeze as after it.
+_THROUGH_NAMES = (
+    "relu", "relu6", "hardtanh", "clamp", "sigmoid", "tanh", "silu", "gelu", "hardswish", "hardsigmoid",
+    "leaky_relu", "prelu", "elu", "softplus", "exp", "abs", "neg", "dropout", "batch_norm",
+)  # fmt: skip
 _THROUGH = {
     getattr(getattr(aten, name), overload)
     for name, overload in [
-        *((name, "default") for name in (
-            "relu", "relu6", "hardtanh", "clamp", "sigmoid", "tanh", "silu", "gelu", "hardswish", "hardsigmoid",
-            "leaky_relu", "prelu", "elu", "softplus", "exp", "abs", "neg", "dropout", "batch_norm",
-        )),
+        *((name, "default") for name in _THROUGH_NAMES),
         *((name, "Tensor") for name in ("add", "sub", "mul")),
     ]
 }
