@@ -16,7 +16,7 @@ _PUBLIC = {
     "export_model": "cortex_m.export",
 }
 
-__all__ = sorted(_PUBLIC)  # noqa: PLE0605 (one list of the names)
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str):

@@ -49,7 +49,7 @@ def _kernels(layer, core: str | None) -> str:
 
 
 def _print_tables(name: str, facts, plan) -> None:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False, markup=False)
@@ -63,10 +63,11 @@ def _print_tables(name: str, facts, plan) -> None:
         f"{facts.arena_bytes:,} bytes, lower bound {plan.lower_bound:,} (at instruction {plan.peak_instruction})"
     )
     table = Table(title="Instructions", title_justify="left")
-    for heading, justify in (
+    columns: tuple[tuple[str, JustifyMethod], ...] = (
         ("#", "right"), ("operator", "left"), ("inputs", "left"), ("outputs", "left"), ("MACs", "right"),
         ("constants", "right"), ("scratch", "right"), ("kernel", "left"),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for heading, justify in columns:
         table.add_column(heading, justify=justify, overflow="fold")
     for layer in facts.layers:
         table.add_row(
@@ -79,9 +80,10 @@ def _print_tables(name: str, facts, plan) -> None:
     if not FLAGS.memory:
         return
     table = Table(title="Planned memory", title_justify="left")
-    for heading, justify in (
+    columns = (
         ("buffer", "left"), ("tensor", "left"), ("memory", "right"), ("offset", "right"), ("bytes", "right"), ("lives", "right"),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for heading, justify in columns:
         table.add_column(heading, justify=justify)
     for buffer in sorted(plan.buffers, key=lambda buffer: (buffer.first, buffer.offset)):
         shape = "x".join(map(str, buffer.shape)) or "scalar"

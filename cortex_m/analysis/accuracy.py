@@ -17,7 +17,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Interpreter
@@ -45,7 +45,7 @@ class LayerAccuracy:
     value: str  # node of the float graph
     sqnr_db: float
     max_error: float
-    max_steps: Optional[float]
+    max_steps: float | None
 
     def __str__(self) -> str:
         return f"{self.index:4}  {self.sqnr_db:7.2f} dB  {self.op}  {self.module or self.value}"
@@ -112,22 +112,21 @@ class Accuracy:
         self, instructions: Sequence[Instruction], reference: FloatReference, channel_factors: dict[str, torch.Tensor]
     ) -> None:
         self.samples = 0
-        self._instructions = {instruction.index: instruction for instruction in instructions if instruction.value}
+        self._stands_for = {each.index: (each, each.value) for each in instructions if each.value}
         self._reference = reference
         self._factors = channel_factors
         self._sums: dict[int, _Sum] = {}
 
     def begin(self, sample: Sequence[torch.Tensor]) -> Callable[[Call], None]:
         """Runs the float model on a sample; returns the callback for the program's run on the same."""
-        values = self._reference.values(sample, {instruction.value.node for instruction in self._instructions.values()})
+        values = self._reference.values(sample, {value.node for _, value in self._stands_for.values()})
         self.samples += 1
         return lambda call: self._compare(call, values)
 
     def _compare(self, call: Call, values: dict[str, torch.Tensor]) -> None:
-        instruction = self._instructions.get(call.index)
-        if instruction is None or len(call.outputs) != 1:
+        if call.index not in self._stands_for or len(call.outputs) != 1:
             return
-        value = instruction.value
+        instruction, value = self._stands_for[call.index]
         real = values.get(value.node)
         if real is None or not real.is_floating_point() or not call.op.startswith(instruction.op):
             return
@@ -162,9 +161,9 @@ class Accuracy:
         """Worst first; where equal, in the order of execution."""
         found = []
         for index, total in self._sums.items():
-            i = self._instructions[index]
-            steps = total.max_steps if i.value.scale is not None else None
-            found.append(LayerAccuracy(index, i.op, i.module, i.value.node, total.sqnr_db, total.max_error, steps))
+            i, value = self._stands_for[index]
+            steps = total.max_steps if value.scale is not None else None
+            found.append(LayerAccuracy(index, i.op, i.module, value.node, total.sqnr_db, total.max_error, steps))
         return sorted(found, key=lambda layer: (layer.sqnr_db, layer.index))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from executorch.exir import schema
@@ -71,7 +71,7 @@ class Layer:
     outputs: tuple[TensorFacts, ...] = ()
     constants: tuple[TensorFacts, ...] = ()
     scratch: tuple[TensorFacts, ...] = ()
-    macs: Optional[int] = None
+    macs: int | None = None
     kernels: dict[str, str] = dataclasses.field(default_factory=dict)
     source: str = ""
 
@@ -98,7 +98,7 @@ class ProgramFacts:
     """
 
     file_bytes: int
-    target: Optional[str]
+    target: str | None
     methods: tuple[str, ...]
     method: str
     arena_bytes: int
@@ -108,9 +108,9 @@ class ProgramFacts:
     layers: tuple[Layer, ...]
 
     @classmethod
-    def of(cls, program: bytes, method: Optional[str] = None) -> ProgramFacts:
+    def of(cls, program: bytes, method: str | None = None) -> ProgramFacts:
         """method: the first one if None. Raises ValueError for a seal that does not fit, or a method that is not there."""
-        target: Optional[CortexMTargetConfig] = target_of(program)
+        target: CortexMTargetConfig | None = target_of(program)
         plans = deserialize_pte_binary(unsealed(program)).program.execution_plan
         names = tuple(plan.name for plan in plans)
         plan = next((plan for plan in plans if method in (None, plan.name)), None)
@@ -198,7 +198,8 @@ class _Reader:
                 numbers[name] = self._number(value)
         if not outputs:
             outputs = self.tensors(list(call.args[-1:]), "out")
-        layer = Layer(index, operator.name, *map(tuple, (inputs, outputs, constants, scratch)), source=source)
+        groups = tuple(inputs), tuple(outputs), tuple(constants), tuple(scratch)
+        layer = Layer(index, operator.name, *groups, source=source)
         kernels = {kernels.name.lower(): kernel_of(layer, numbers, kernels) for kernels in KernelSet}
         return dataclasses.replace(
             layer, macs=multiply_accumulates(layer), kernels={isa: name for isa, name in kernels.items() if name}

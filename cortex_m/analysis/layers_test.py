@@ -60,7 +60,7 @@ def test_layers_are_those_of_the_lowering_report(exported):
 
 
 def test_tensors_constants_and_target(exported):
-    module, inputs, result = exported
+    module, _, result = exported
     facts = ProgramFacts.of(result.program)
     assert (facts.target, facts.method, facts.file_bytes) == ("cortex-m55", "forward", len(result.program))
     assert [str(tensor) for tensor in facts.inputs] == ["float32 1x3x12x16"]
@@ -114,7 +114,7 @@ def test_unknown_method_and_damaged_seal(exported):
         ProgramFacts.of(result.program, "backward")
     damaged = bytearray(result.program)
     damaged[200] ^= 1
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="checksum"):
         ProgramFacts.of(bytes(damaged))
 
 

@@ -13,7 +13,7 @@ which nearly all time goes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cortex_m.analysis.layers import Layer, TensorFacts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FLOAT_PRODUCTS = {"aten::mm", "aten::bmm", "aten::matmul", "aten::addmm", "aten::linear", "aten::convolution"}
 
 
-def multiply_accumulates(layer: Layer) -> Optional[int]:
+def multiply_accumulates(layer: Layer) -> int | None:
     """None for a portable operator whose products are not counted here but may have some."""
     if not layer.outputs:
         return 0
@@ -48,7 +48,7 @@ def multiply_accumulates(layer: Layer) -> Optional[int]:
     return 0
 
 
-def _find(layer: Layer, role: str) -> Optional[TensorFacts]:
+def _find(layer: Layer, role: str) -> TensorFacts | None:
     return next((tensor for tensor in layer.constants + layer.inputs if tensor.role == role), None)
 
 
@@ -57,7 +57,7 @@ def _multiplies(op: str) -> bool:
     return any(part in op for part in ("conv", "mm", "matmul", "linear", "einsum", "attention", "lstm", "gru", "fft"))
 
 
-def _float_products(layer: Layer, outputs: int) -> Optional[int]:
+def _float_products(layer: Layer, outputs: int) -> int | None:
     weight = _find(layer, "weight")
     if layer.op == "aten::convolution":
         return outputs * math.prod(weight.shape[1:]) if weight else None

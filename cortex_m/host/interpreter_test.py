@@ -7,7 +7,7 @@ from torch import nn
 from torch.export import export
 
 import cortex_m.ops.operators  # noqa: F401
-from cortex_m.host.interpreter import ReferenceProgram, ProgramError
+from cortex_m.host.interpreter import ProgramError, ReferenceProgram
 
 
 def program(module, *inputs):

@@ -2,8 +2,9 @@
 
 import ctypes
 import enum
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Sequence
+from typing import Any
 
 from cortex_m.host import locate
 from cortex_m.target_config import Backend

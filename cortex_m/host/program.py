@@ -23,7 +23,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 import torch
@@ -62,7 +62,7 @@ class Program:
     each other; programs are independent.
     """
 
-    def __init__(self, program: Union[bytes, str, os.PathLike], method: Optional[str] = None) -> None:
+    def __init__(self, program: bytes | str | os.PathLike, method: str | None = None) -> None:
         data, name = (bytes(program), "") if isinstance(program, (bytes, bytearray, memoryview)) else _read(program)
         library = _library()
         error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -118,7 +118,7 @@ class Program:
             raise ProgramError(where + error.value.decode(errors="replace"))
         return [_unpack(spec, values) for spec, values in zip(self.outputs, results)]
 
-    def _pairs(self, inputs: Sequence[Any]) -> "zip[tuple[Spec, Any]]":
+    def _pairs(self, inputs: Sequence[Any]) -> zip[tuple[Spec, Any]]:
         if len(inputs) != len(self.inputs):
             raise SignatureError(f"the program takes {len(self.inputs)} inputs, not {len(inputs)}")
         return zip(self.inputs, inputs)
@@ -148,7 +148,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _read(path: Union[str, os.PathLike]) -> tuple[bytes, str]:
+def _read(path: str | os.PathLike) -> tuple[bytes, str]:
     """The bytes of a file, and the beginning of a sentence about it."""
     return Path(path).read_bytes(), f"{path}: "
 
@@ -161,7 +161,7 @@ def _spec(end: dict[str, Any]) -> Spec:
     raise ProgramError("an input or output is neither a tensor nor a number")
 
 
-def _target(target: Optional[dict[str, str]]) -> Optional[CortexMTargetConfig]:
+def _target(target: dict[str, str] | None) -> CortexMTargetConfig | None:
     if target is None:
         return None
     try:

@@ -201,7 +201,7 @@ class Unknown(nn.Module):
         return torch.linalg.det(x)
 
 
-@pytest.mark.parametrize("damage, message", [
+@pytest.mark.parametrize(("damage", "message"), [
     (lambda sealed: sealed[:-1] + bytes([sealed[-1] ^ 1]), "checksum"),
     (lambda sealed: sealed[:100], "truncated|outside|the file"),
     (lambda sealed: b"", "file"),

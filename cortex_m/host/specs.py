@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 import torch
 
@@ -72,4 +72,4 @@ class NumberSpec:
         return struct.unpack(self._format, data)[0]
 
 
-Spec = Union[TensorSpec, NumberSpec]
+Spec = TensorSpec | NumberSpec

@@ -7,7 +7,6 @@ history (`from_node`) names its value. Layout is not noted: the NHWC twin of an 
 """
 
 from dataclasses import dataclass
-from typing import Optional
 
 import torch
 from torch.fx import Node
@@ -31,8 +30,8 @@ class ModelValue:
     """`node` of the prepared float graph; real = (stored - zero_point) * scale, or stored itself where scale is None."""
 
     node: str
-    scale: Optional[float] = None
-    zero_point: Optional[int] = None
+    scale: float | None = None
+    zero_point: int | None = None
 
 
 def float_name(node: Node) -> str:
@@ -75,7 +74,7 @@ def note_same(node: Node, twin: Node) -> None:
         twin.meta[_KEY] = node.meta[_KEY]
 
 
-def model_value(node: Node) -> Optional[ModelValue]:
+def model_value(node: Node) -> ModelValue | None:
     """What a call of the final graph stands for; None where it is nothing that the float model has."""
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor):

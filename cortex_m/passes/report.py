@@ -31,7 +31,7 @@ class Instruction:
     shape: tuple[int, ...]  # of the output
     dtype: str
     portable: bool  # not an op of cortex_m
-    value: Optional[ModelValue] = None  # of the float model, that its output stands for
+    value: ModelValue | None = None  # of the float model, that its output stands for
 
 
 @dataclass(frozen=True)

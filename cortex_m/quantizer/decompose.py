@@ -119,7 +119,7 @@ def _circular(model: GraphModule, node: Node) -> Node:
         size = fake(value).shape[dim]
 
         def piece(start: int, end: int) -> Node:
-            return _insert(model, node, aten.slice.Tensor, value, dim, start, end)  # noqa: B023 (called in this turn)
+            return _insert(model, node, aten.slice.Tensor, value, dim, start, end)
 
         pieces = [piece(size - before, size)] if before > 0 else []
         cropped = before < 0 or after < 0

@@ -76,7 +76,7 @@ def require_close(
         steps = f", {qtol:g} steps of {scale:g}" if scale is not None and qtol else ""
         torch.testing.assert_close(
             got, want, atol=atol + qtol * (scale or 0.0), rtol=rtol, equal_nan=True,
-            msg=lambda text: f"output {index} of {where} differs by more than atol {atol:g}, rtol {rtol:g}{steps}: {text}",  # noqa: B023 (called at once)
+            msg=lambda text: f"output {index} of {where} differs by more than atol {atol:g}, rtol {rtol:g}{steps}: {text}",
         )  # fmt: skip
 
 

@@ -68,8 +68,8 @@ def replay(model: GraphModule, inputs: dict[Node, list[torch.Tensor]]) -> Iterat
         else:
             values[node] = [
                 node.target(
-                    *torch.fx.map_arg(node.args, lambda used: value_of(used, sample)),  # noqa: B023 (called at once)
-                    **torch.fx.map_arg(node.kwargs, lambda used: value_of(used, sample)),  # noqa: B023 (called at once)
+                    *torch.fx.map_arg(node.args, lambda used: value_of(used, sample)),
+                    **torch.fx.map_arg(node.kwargs, lambda used: value_of(used, sample)),
                 )
                 for sample in range(count)
             ]

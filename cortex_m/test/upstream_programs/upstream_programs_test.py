@@ -6,6 +6,7 @@ import pytest
 
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.host.signature import read_signature
+from cortex_m.host.specs import TensorSpec
 from cortex_m.seal import target_of
 from cortex_m.test.device import Device
 
@@ -23,6 +24,7 @@ def _case(program: str):
     stored = (_FOLDER / f"{name}.in.bin").read_bytes()
     inputs = []
     for spec in signature.inputs:
+        assert isinstance(spec, TensorSpec)
         size = len(spec.to_bytes(spec.empty()))
         inputs.append(spec.from_bytes(stored[:size]))
         stored = stored[size:]
