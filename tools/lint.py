@@ -91,7 +91,7 @@ def files_of(root: Path) -> list[str]:
         listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
     except (FileNotFoundError, subprocess.CalledProcessError):
         listed = _walked(root)
-    return sorted(name for name in listed if name and (root / name).is_file() and not (root / name).is_symlink())
+    return sorted(name for name in {*listed} if name and (root / name).is_file() and not (root / name).is_symlink())
 
 
 def _walked(root: Path) -> list[str]:

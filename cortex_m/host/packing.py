@@ -1,7 +1,8 @@
 """Weights packed for a core's kernel by the kernel library itself, built for the host."""
 
 import ctypes
-from typing import NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -22,9 +23,9 @@ class PackedConvolution(NamedTuple):
 
 def pack_convolution(
     backend: Backend, input_nhwc: Sequence[int], weight: torch.Tensor, output_nhwc: Sequence[int], stride: Sequence[int],
-    padding: Sequence[int], dilation: Sequence[int], input_offset: int, bias: Optional[torch.Tensor],
+    padding: Sequence[int], dilation: Sequence[int], input_offset: int, bias: torch.Tensor | None,
     multipliers: torch.Tensor, shifts: torch.Tensor,
-) -> Optional[PackedConvolution]:  # fmt: skip
+) -> PackedConvolution | None:  # fmt: skip
     """The weights of a convolution packed for the kernel of an instruction set; None where the plain operator is to be taken.
 
     weight: int8 [C_OUT, KH, KW, C_IN / groups]. bias, multipliers, shifts: int32 [C_OUT].

@@ -1,5 +1,7 @@
 """Replaces operators by those whose weights are packed for the target core's kernel, where the kernel library says that it pays."""
 
+from typing import Any
+
 import torch
 from executorch.exir import memory
 from torch.fx import Node
@@ -27,7 +29,7 @@ class PackWeightsPass(CortexMPass):
         (
             x, weight, bias, stride, padding, dilation, input_offset, output_offset, multipliers, shifts, low, high, _,
         ) = node.args  # fmt: skip
-        constants = [editor.constant_value(value) for value in (weight, multipliers, shifts)]
+        constants: list[Any] = [editor.constant_value(value) for value in (weight, multipliers, shifts)]
         bias_values = editor.constant_value(bias)
         if any(value is None for value in constants) or (bias is not None and bias_values is None):
             return

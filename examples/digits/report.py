@@ -100,7 +100,7 @@ def main(argv) -> int:
     if len(argv) > 1:
         print(f"report: error: {argv[1]}: arguments are given as flags; see --help", file=sys.stderr)
         return 1
-    weights = resources.files("examples.digits").joinpath("weights.pt")
+    weights = Path(str(resources.files("examples.digits").joinpath("weights.pt")))
     try:
         report = measure(Path(FLAGS.program).read_bytes(), weights, FLAGS.core, FLAGS.timeout)
     except (SimulatorError, MissingSimulator, ValueError) as error:

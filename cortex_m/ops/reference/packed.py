@@ -7,7 +7,8 @@ The packed bias is bias + input_offset * sum(weight). It counts on every tap, so
 zero point, -input_offset.
 """
 
-from typing import NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 

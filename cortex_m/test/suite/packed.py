@@ -44,16 +44,16 @@ def packed_conv2d_nhwc(
 def packed(plain: Case) -> Case | None:
     """The same call with packed weights; None where the kernel library packs nothing."""
     given = named_arguments(plain)
-    geometry = [given[name] for name in ("stride", "padding", "dilation")]
+    stride, padding, dilation = (given[name] for name in ("stride", "padding", "dilation"))
     made = pack_convolution(
-        Backend.MVE, given["input"].shape, given["weight"], reference(plain).shape, *geometry, given["input_offset"],
-        given["bias"], given["requantize_multipliers"], given["requantize_shifts"],
+        Backend.MVE, given["input"].shape, given["weight"], reference(plain).shape, stride, padding, dilation,
+        given["input_offset"], given["bias"], given["requantize_multipliers"], given["requantize_shifts"],
     )  # fmt: skip
     if made is None:
         return None
     channels, *kernel, _ = given["weight"].shape
     arguments = (
-        given["input"], made.packed, made.packing, channels, kernel, *geometry, given["input_offset"],
+        given["input"], made.packed, made.packing, channels, kernel, stride, padding, dilation, given["input_offset"],
         given["output_offset"], given["activation_min"], given["activation_max"],
         Scratch(lambda backend: made.scratch_bytes),
     )  # fmt: skip
