@@ -260,7 +260,7 @@ class _Reader:
         In the order of the instructions; what a jump skips or repeats counts as if it were run once.
         """
         found = {buffer.value: buffer for buffer in self.buffers}
-        sentences = []
+        sentences: list[str] = []
         for buffer in self.buffers:
             access = self._access.get(buffer.value, _Access())
             written = [position for position, _ in access.writes]
@@ -303,7 +303,7 @@ def _with_storages(buffers: list[Buffer]) -> list[Buffer]:
     return [dataclasses.replace(buffer, storage=root(index)) for index, buffer in enumerate(buffers)]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _roles(name: str, overload: str) -> tuple[frozenset[int], frozenset[int]]:
     """Positions of the arguments that a kernel uses as working memory, and of those it may write its result over.
 

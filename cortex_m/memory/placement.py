@@ -131,7 +131,7 @@ class _Search:
 
     def run(self) -> Placement:
         everything = range(len(self._storages))
-        orders = [sorted(everything, key=lambda i, key=key: (*key(self._storages[i]), i)) for key in _ORDERS]
+        orders = [sorted(everything, key=lambda i: (*key(self._storages[i]), i)) for key in _ORDERS]
         best, order = min(((self._first_fit(order), order) for order in orders), key=lambda found: found[0].size)
         if best.size > self._bound:
             best = min(best, self._improve(order, best), key=lambda placement: placement.size)

@@ -8,7 +8,7 @@ Any runtime of .pte files can run a program that is planned so: offsets are all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from executorch.exir import ExecutorchBackendConfig
 from executorch.exir.pass_base import PassResult
@@ -41,7 +41,7 @@ class CortexMMemoryPlanningPass(MemoryPlanningPass):
     def left_out(self) -> list[int]:
         return self._sharing.left_out
 
-    def run(self, graph_module: GraphModule, graph_signature: Optional[ExportGraphSignature] = None) -> PassResult:
+    def run(self, graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None) -> PassResult:
         self._sharing = Sharing()
         if self._share_memory:
             self._set_alloc_node_spec(graph_module)
@@ -53,7 +53,7 @@ class CortexMMemoryPlanningPass(MemoryPlanningPass):
         alignment: int,
         specs: Sequence[TensorSpec],
         graph_module: GraphModule,
-        graph_signature: Optional[ExportGraphSignature],
+        graph_signature: ExportGraphSignature | None,
         extra_padding: int = 0,
     ) -> list[int]:
         """The memory_planning_algo: sets mem_id and mem_offset of `specs`, and returns the sizes of all memories."""

@@ -14,7 +14,6 @@ import dataclasses
 import math
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Optional
 
 import torch
 from executorch.exir import memory
@@ -79,7 +78,7 @@ class Groups:
                         return False
             joined.update(new)
         group = list(joined.items())
-        self._members.update({member: group for member in joined})
+        self._members.update(dict.fromkeys(joined, group))
         self._content.update({member: held(member) for member in joined})
         return True
 
@@ -113,7 +112,7 @@ class Sharing:
 
 def share(
     graph_module: GraphModule,
-    signature: Optional[ExportGraphSignature],
+    signature: ExportGraphSignature | None,
     inputs_are_planned: bool,
     outputs_are_planned: bool,
 ) -> Sharing:
@@ -167,7 +166,7 @@ def _move_allocations(graph_module: GraphModule) -> None:
             min(node.users, key=order.__getitem__).prepend(node)
 
 
-def _is_input(node: Node, signature: Optional[ExportGraphSignature]) -> bool:
+def _is_input(node: Node, signature: ExportGraphSignature | None) -> bool:
     """Whether it is an input of the program; not a buffer, which may change while a slice of it is in use."""
     return node.op == "placeholder" and (signature is None or node.target in signature.user_inputs)
 
@@ -185,7 +184,7 @@ def _leave_out(node: Node) -> None:
     node.args, node.kwargs, node.target = (out, list(node.meta["spec"].shape)), {}, memory.view
 
 
-def _copied_parts(node: Node) -> tuple[Optional[TensorSpec], list[tuple[TensorSpec, int]]]:
+def _copied_parts(node: Node) -> tuple[TensorSpec | None, list[tuple[TensorSpec, int]]]:
     """The tensor that has the bytes of a copy, and the offsets of its parts; no parts if `node` does more than copying."""
     if node.target is aten.cat.out:
         return _cat_parts(node)
@@ -194,7 +193,7 @@ def _copied_parts(node: Node) -> tuple[Optional[TensorSpec], list[tuple[TensorSp
     return None, []
 
 
-def _cat_parts(node: Node) -> tuple[Optional[TensorSpec], list[tuple[TensorSpec, int]]]:
+def _cat_parts(node: Node) -> tuple[TensorSpec | None, list[tuple[TensorSpec, int]]]:
     out: TensorSpec = node.meta["spec"]
     dim = (node.args[1] if len(node.args) > 1 else 0) % len(out.shape)
     layouts = [source.meta.get("spec") for source in node.args[0]]
@@ -213,7 +212,7 @@ def _cat_parts(node: Node) -> tuple[Optional[TensorSpec], list[tuple[TensorSpec,
     return out, parts
 
 
-def _slice_parts(node: Node) -> tuple[Optional[TensorSpec], list[tuple[TensorSpec, int]]]:
+def _slice_parts(node: Node) -> tuple[TensorSpec | None, list[tuple[TensorSpec, int]]]:
     source, dim, *rest = node.args if len(node.args) > 1 else (*node.args, 0)
     layout, out = source.meta.get("spec"), node.meta["spec"]
     if not isinstance(layout, TensorSpec) or not layout.shape or layout.nbytes() == 0 or out.nbytes() == 0:

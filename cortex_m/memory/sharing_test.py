@@ -73,7 +73,7 @@ class Network:
 def _lies_on_an_operand(plan: MemoryPlan) -> int:
     """Results with exactly the bytes of a tensor that is read for the last time by the instruction that writes them."""
     written = [buffer for buffer in plan.buffers if buffer.kind in ("activation", "output")]
-    place = lambda buffer: (buffer.offset, buffer.bytes)  # noqa: E731
+    place = lambda buffer: (buffer.offset, buffer.bytes)
     return sum(
         any(other.value != one.value and place(other) == place(one) and other.last == one.first for other in plan.buffers)
         for one in written
@@ -150,7 +150,7 @@ NETWORKS = {
 def programs():
     """name -> (module, inputs, .pte, .pte without sharing, instructions that are left out)."""
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def make(name: str):
         module, inputs, edge = NETWORKS[name].edge()
         again = copy.deepcopy(edge)  # to_executorch changes the graph it is given
@@ -176,7 +176,7 @@ def test_results_are_those_of_pytorch(programs, name):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_copies_that_remain(programs, name):
     _, _, shared, apart, _ = programs(name)
-    copies = lambda data: sum(call.split(".")[0] in ("aten::cat", "aten::slice_copy", "aten::select_copy")  # noqa: E731
+    copies = lambda data: sum(call.split(".")[0] in ("aten::cat", "aten::slice_copy", "aten::select_copy")
                               for call in ReferenceProgram(data).instruction_names())  # fmt: skip
     assert copies(shared) == NETWORKS[name].copies
     assert copies(shared) < copies(apart) or copies(apart) == NETWORKS[name].copies

@@ -6,7 +6,7 @@
 import operator
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from executorch.exir import memory
@@ -16,7 +16,6 @@ from torch.fx import Node
 from cortex_m.passes.model_value import ModelValue, model_value
 from cortex_m.passes.qparams import torch_op
 from cortex_m.target_config import CortexMTargetConfig
-
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,10 @@ class BoundaryTensor:
     name: str
     shape: tuple[int, ...]
     dtype: str  # "float32", "int8"
-    scale: Optional[float] = None
-    zero_point: Optional[int] = None
-    quant_min: Optional[int] = None
-    quant_max: Optional[int] = None
+    scale: float | None = None
+    zero_point: int | None = None
+    quant_min: int | None = None
+    quant_max: int | None = None
 
     def __str__(self) -> str:
         shape = "x".join(map(str, self.shape)) or "scalar"
@@ -74,7 +73,7 @@ class LoweringReport:
     instructions: list[Instruction] = field(default_factory=list)
     left_out: list[Instruction] = field(default_factory=list)  # copies that need no instruction; numbered as with them
     refusals: list[Refusal] = field(default_factory=list)
-    output_orders: list[Optional[tuple[int, ...]]] = field(default_factory=list)  # before lowering
+    output_orders: list[tuple[int, ...] | None] = field(default_factory=list)  # before lowering
     inputs: list[BoundaryTensor] = field(default_factory=list)
     outputs: list[BoundaryTensor] = field(default_factory=list)
 
@@ -210,6 +209,6 @@ def source_line(node: Node) -> str:
     return f"{path.rsplit('/', 1)[-1]}:{number}, {function}"
 
 
-def find_layer(report: LoweringReport, index: int) -> Optional[str]:
+def find_layer(report: LoweringReport, index: int) -> str | None:
     """Source module of instruction `index` of the .pte; None if the report has no such instruction."""
     return report.instructions[index].module if 0 <= index < len(report.instructions) else None

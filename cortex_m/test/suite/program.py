@@ -13,7 +13,7 @@ With `over`, out lies where that argument lies: operators that may work in place
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import torch
@@ -89,7 +89,7 @@ def _order(case: Case, name: str, value: torch.Tensor) -> tuple[int, ...]:
     return case.orders.get(name, dim_order(value))
 
 
-def program_of(case: Case, backend: Backend, out: Out, apart: bool = False, over: Optional[str] = None) -> OpProgram:
+def program_of(case: Case, backend: Backend, out: Out, apart: bool = False, over: str | None = None) -> OpProgram:
     """The program of a case for cores with that instruction set."""
     maker = ProgramMaker(apart)
     types = {argument.name: str(argument.real_type) for argument in schema_of(case.op).arguments}
@@ -136,7 +136,7 @@ class ProgramMaker:
             return self._add(schema.Double(float(value)))
         return self._add(schema.Int(int(value)))
 
-    def _tensor(self, out: Out, place: Optional[schema.AllocationDetails], constant: int = 0) -> int:
+    def _tensor(self, out: Out, place: schema.AllocationDetails | None, constant: int = 0) -> int:
         return self._add(
             schema.Tensor(
                 _SCALAR_TYPES[out.dtype], 0, list(out.shape), list(out.order), False, 0, constant, place,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Optional
 
 from cortex_m.target_config import Backend
 from cortex_m.test.suite.archive import ArchiveWriter
@@ -18,7 +17,7 @@ from cortex_m.test.suite.registry import all_cases
 
 
 def _programs(
-    writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backend, ...], host: bool, over: Optional[str] = None
+    writer: ArchiveWriter, case: Case, out: Out, backends: tuple[Backend, ...], host: bool, over: str | None = None
 ) -> dict[str, int]:
     """One program for each instruction set whose scratch has another size; with `host`, the host's, and its sanitized one."""
     numbers: dict[str, int] = {}
