@@ -202,7 +202,7 @@ class _Reader:
         layer = Layer(index, operator.name, *groups, source=source)
         kernels = {kernels.name.lower(): kernel_of(layer, numbers, kernels) for kernels in KernelSet}
         return dataclasses.replace(
-            layer, macs=multiply_accumulates(layer), kernels={isa: name for isa, name in kernels.items() if name}
+            layer, macs=multiply_accumulates(layer, numbers), kernels={isa: name for isa, name in kernels.items() if name}
         )
 
     def _number(self, value: int) -> Any:

@@ -13,7 +13,7 @@ which nearly all time goes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cortex_m.analysis.layers import Layer, TensorFacts
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 _FLOAT_PRODUCTS = {"aten::mm", "aten::bmm", "aten::matmul", "aten::addmm", "aten::linear", "aten::convolution"}
 
 
-def multiply_accumulates(layer: Layer) -> int | None:
-    """None for a portable operator whose products are not counted here but may have some."""
+def multiply_accumulates(layer: Layer, numbers: dict[str, Any]) -> int | None:
+    """None for a portable operator whose products are not counted here but may have some.
+
+    numbers: the layer's arguments that are no tensors, by name.
+    """
     if not layer.outputs:
         return 0
     name = layer.op.removeprefix("cortex_m::").removesuffix("_nhwc")
@@ -33,7 +36,9 @@ def multiply_accumulates(layer: Layer) -> int | None:
     if not layer.op.startswith("cortex_m::"):
         return 0 if layer.op.startswith(("aten::", "dim_order_ops::")) and not _multiplies(layer.op) else None
     weight = _find(layer, "weight") or _find(layer, "weights")
-    if name in ("quantized_conv2d", "quantized_conv2d_packed") and weight:
+    if name in ("packed_conv2d", "packed_depthwise_conv2d"):
+        return outputs * math.prod(numbers["kernel_size"]) * (layer.inputs[0].shape[3] if name == "packed_conv2d" else 1)
+    if name == "quantized_conv2d" and weight:
         return outputs * math.prod(weight.shape[1:])
     if name.startswith("quantized_depthwise_conv2d") and weight:
         return outputs * weight.shape[-3] * weight.shape[-2]

@@ -24,11 +24,11 @@ class PackedConvolution(NamedTuple):
 def pack_convolution(
     backend: Backend, input_nhwc: Sequence[int], weight: torch.Tensor, output_nhwc: Sequence[int], stride: Sequence[int],
     padding: Sequence[int], dilation: Sequence[int], input_offset: int, bias: torch.Tensor | None,
-    multipliers: torch.Tensor, shifts: torch.Tensor,
+    multipliers: torch.Tensor, shifts: torch.Tensor, depthwise: bool = False,
 ) -> PackedConvolution | None:  # fmt: skip
     """The weights of a convolution packed for the kernel of an instruction set; None where the plain operator is to be taken.
 
-    weight: int8 [C_OUT, KH, KW, C_IN / groups]. bias, multipliers, shifts: int32 [C_OUT].
+    weight: int8 [C_OUT, KH, KW, C_IN / groups], or [1, KH, KW, C_OUT] of a depthwise one. bias, multipliers, shifts: int32 [C_OUT].
     """
     kernels = locate.load("nn", "libcortex_m_nn.so", "CORTEX_M_NN_LIBRARY")
     weight = weight.contiguous()
@@ -40,11 +40,17 @@ def pack_convolution(
         _Int2(*dilation),
     )  # fmt: skip
     sizes = (ctypes.byref(packed_bytes), ctypes.byref(scratch_bytes))
-    packing = kernels.cortex_m_nn_plan_packed_conv(*geometry, *factors, *sizes)
+    if depthwise:
+        packing = kernels.cortex_m_nn_plan_packed_depthwise_conv(*geometry, *sizes)
+        write = kernels.cortex_m_nn_write_packed_depthwise_conv
+    else:
+        packing = kernels.cortex_m_nn_plan_packed_conv(*geometry, *sizes)
+        write = kernels.cortex_m_nn_write_packed_conv
     if packing == 0:
         return None
     packed = torch.zeros(packed_bytes.value, dtype=torch.int8)
-    kernels.cortex_m_nn_write_packed_conv(
+    write.restype = ctypes.c_bool
+    fits = write(
         _Int4(*weight.shape), ctypes.c_int32(input_offset), weights, biases, *factors, ctypes.c_void_p(packed.data_ptr())
     )
-    return PackedConvolution(packed, packing, scratch_bytes.value)
+    return PackedConvolution(packed, packing, scratch_bytes.value) if fits else None

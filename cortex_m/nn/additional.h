@@ -55,6 +55,10 @@ typedef enum {
   // last) the first channel's 16 weights, then the second's. After them as int32 both channels' biases, multipliers and
   // shifts. A bias has its share of the input offset: bias + input_offset * sum(weights), modulo 2^32.
   CORTEX_M_NN_PACKING_PAIRS_OF_16 = 1,
+  // Depthwise, 3x3. For each 16 channels: for each tap (kernel row, kernel column) 16 weights. After them, for the channels 0, 4, 8,
+  // 12 of these, then for 2, 6, 10, 14, for 1, 5, 9, 13 and for 3, 7, 11, 15, as int32 four biases (as above), four multipliers and
+  // four shifts.
+  CORTEX_M_NN_PACKING_TAPS_OF_16 = 2,
 } cortex_m_nn_packing;
 
 typedef struct {
@@ -73,6 +77,8 @@ cortex_m_nn_packing cortex_m_nn_packed_conv_packing(cortex_m_nn_isa isa, const c
 static inline bool cortex_m_nn_packed_requantization_is_valid(int32_t multiplier, int32_t shift) {
   return multiplier > 0 && shift >= -31 && shift < 0;
 }
+// Whether all values among the packed bytes are such as the kernels take. The bytes come from a program, and nothing else checks them.
+bool cortex_m_nn_packed_conv_is_valid(const cortex_m_nn_packed_conv_args *args);
 // Sizes in bytes; -1 where they do not fit an int32.
 int32_t cortex_m_nn_packed_conv_bytes(const cortex_m_nn_packed_conv_args *args);
 int32_t cortex_m_nn_packed_conv_scratch_bytes(const cortex_m_nn_packed_conv_args *args);
@@ -83,6 +89,17 @@ void cortex_m_nn_pack_conv(const cortex_m_nn_packed_conv_args *args, const int8_
 void cortex_m_nn_packed_conv_s8(const cortex_m_nn_packed_conv_args *args, void *scratch);
 // The same without special instructions and without scratch.
 void cortex_m_nn_packed_conv_scalar(const cortex_m_nn_packed_conv_args *args);
+
+// The same for a depthwise convolution with as many output channels as input channels. filter [1, 3, 3, C].
+cortex_m_nn_packing cortex_m_nn_packed_depthwise_conv_packing(cortex_m_nn_isa isa, const cortex_m_nn_packed_conv_args *args);
+// The products of two taps must fit 16 bits together, too: no weight may be -128.
+bool cortex_m_nn_packed_depthwise_conv_is_valid(const cortex_m_nn_packed_conv_args *args);
+int32_t cortex_m_nn_packed_depthwise_conv_bytes(const cortex_m_nn_packed_conv_args *args);
+int32_t cortex_m_nn_packed_depthwise_conv_scratch_bytes(const cortex_m_nn_packed_conv_args *args);
+void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter, const int32_t *bias,
+                                     const int32_t *multiplier, const int32_t *shift, int8_t *packed);
+void cortex_m_nn_packed_depthwise_conv_s8(const cortex_m_nn_packed_conv_args *args, void *scratch);
+void cortex_m_nn_packed_depthwise_conv_scalar(const cortex_m_nn_packed_conv_args *args);
 
 // Maximum over windows with gaps. Padding does not count; each window must touch the input.
 typedef struct {

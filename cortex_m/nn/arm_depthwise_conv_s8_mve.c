@@ -47,7 +47,13 @@ static inline __attribute__((always_inline)) int8x16_t load_patch(const int8_t *
 static inline __attribute__((always_inline)) void store(int8_t *out, uint32x4_t places, int32x4_t sums, const channel *c,
                                                         int32_t offset, int32_t min, int32_t max, const bool right,
                                                         const bool clamp) {
-  int32x4_t value = cortex_m_nn_requantize_n_mve(vaddq_n_s32(sums, c->bias), c->multiplier, c->shift, right);
+  const int32x4_t biased = vaddq_n_s32(sums, c->bias);
+  int32x4_t value;
+  if (right) {  // as in packed_block_mve.c: the factor is positive, so the sum's sign is the product's
+    value = vrshlq_n_s32(vqrdmlahq_n_s32(vshrq_n_s32(biased, 31), biased, c->multiplier), c->shift);
+  } else {
+    value = cortex_m_nn_requantize_n_mve(biased, c->multiplier, c->shift, false);
+  }
   value = vaddq_n_s32(value, offset);
   if (clamp) {
     value = vmaxq_s32(value, vdupq_n_s32(min));
@@ -216,7 +222,7 @@ static void fill_band(const cortex_m_nn_depthwise_call *call, const int8_t *imag
   }
 }
 
-// Weights and parameters of `count` channels from `first` on. Returns whether all their shifts are negative.
+// Weights and parameters of `count` channels from `first` on. Returns whether all their factors are positive, with negative shifts.
 static bool prepare(const cortex_m_nn_depthwise_call *call, int32_t first, int32_t count, bool four, channel *channels) {
   const cmsis_nn_dims *filter = call->filter_dims;
   cortex_m_nn_fill_mve((int8_t *)channels, 0, kLanes * (int32_t)sizeof(channel));
@@ -244,7 +250,7 @@ static bool prepare(const cortex_m_nn_depthwise_call *call, int32_t first, int32
     channels[i].bias = cortex_m_nn_wrapping_add(bias, sum * call->params->input_offset);
     channels[i].multiplier = call->quant->multiplier[first + i];
     channels[i].shift = call->quant->shift[first + i];
-    right = right && channels[i].shift < 0;
+    right = right && channels[i].shift < 0 && channels[i].multiplier > 0;
   }
   return right;
 }

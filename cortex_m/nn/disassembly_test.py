@@ -32,6 +32,12 @@ MVE = {
     "cortex_m_nn_gather_window_mve": [r"vldrb\.u8", r"vstrb\.8", r"vctp\.8"],
     "cortex_m_nn_packed_block_mve": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", r"vqrdmlah\.s32", r"vrshl\.s32", r"vstrb\.16"],
     "cortex_m_nn_packed_conv_mve": [r"vstrh\.16"],
+    "cortex_m_nn_packed_depthwise_conv_mve": [r"vstrb\.8"],
+    "cortex_m_nn_packed_depthwise_pixel_mve": [r"vmullb\.s8", r"vmullt\.s8", r"vldrb\.u8", r"vqrdmulh\.s32", r"vqmovnt\.s16", "le"],
+    "cortex_m_nn_packed_quad_mve": [],  # chooses one of the next three
+    "quad_16": [r"vmlava\.s8|vmladava\.s8", r"vldrw\.u32", r"vqrdmlah\.s32", r"vstrb\.16"],
+    "quad_32": [r"vmlava\.s8|vmladava\.s8", r"vldrw\.u32", r"vqrdmlah\.s32", r"vstrb\.16"],
+    "quad_64": [r"vmlava\.s8|vmladava\.s8", r"vldrw\.u32", r"vqrdmlah\.s32", r"vstrb\.16"],
     "cortex_m_nn_prelu_mve": [r"vldrbt\.s32", r"vcmp\.s32", "vpsel", r"vqrdmulh\.s32", r"vstrbt\.32"],
     "cortex_m_nn_dequantize_mve": [r"vldrbt?\.s32", r"vcvt\.f32\.s32", r"vmul\.f32", r"vstrw\.32"],
     "cortex_m_nn_quantize_mve": [r"vld20\.32", r"vmul\.f32", r"vcvtn\.s32\.f32", r"vqmovnb\.s32", r"vstrb\.16", "le"],

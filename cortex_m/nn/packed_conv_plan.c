@@ -41,6 +41,21 @@ int32_t cortex_m_nn_packed_conv_scratch_bytes(const cortex_m_nn_packed_conv_args
   return bytes > INT32_MAX ? -1 : (int32_t)bytes;
 }
 
+bool cortex_m_nn_packed_conv_is_valid(const cortex_m_nn_packed_conv_args *args) {
+  const int32_t pair_bytes = cortex_m_nn_packed_conv_bytes(args) / (args->output_channels / 2);
+  const int8_t *next = args->packed;
+  for (int32_t c = 0; c < args->output_channels; c += 2) {
+    next += pair_bytes;
+    int32_t factors[2][2];
+    memcpy(factors, next - sizeof factors, sizeof factors);
+    if (!cortex_m_nn_packed_requantization_is_valid(factors[0][0], factors[1][0]) ||
+        !cortex_m_nn_packed_requantization_is_valid(factors[0][1], factors[1][1])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void cortex_m_nn_pack_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter, const int32_t *bias,
                            const int32_t *multiplier, const int32_t *shift, int8_t *packed) {
   const int32_t depth = (int32_t)depth_of(args);

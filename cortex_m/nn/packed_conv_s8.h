@@ -20,6 +20,20 @@ typedef struct {
 
 void cortex_m_nn_packed_block_mve(const cortex_m_nn_packed_block *block);
 
+// All output channels of four neighbours of a row, 3x3, stride 1.
+typedef struct {
+  const int8_t *x;  // their windows' pixels, 6 in each of three rows; aligned to 4 bytes
+  int32_t row_step;
+  int8_t *out;         // moves on to the end of the first pixel's channels
+  const int8_t *end;   // behind `packed`
+  uint16_t places[8];  // these four as in cortex_m_nn_packed_block
+  int16_t offset[8], min[8], max[8];
+  const int8_t *packed;
+} cortex_m_nn_packed_quad;
+
+// channels: of the input, 16, 32 or 64.
+void cortex_m_nn_packed_quad_mve(cortex_m_nn_packed_quad *quad, int32_t channels);
+
 // scratch: cortex_m_nn_packed_conv_scratch_bytes.
 void cortex_m_nn_packed_conv_mve(const cortex_m_nn_packed_conv_args *args, void *scratch);
 

@@ -50,6 +50,60 @@ static void run_pointwise(cortex_m_nn_packed_block *block, const cortex_m_nn_pac
   }
 }
 
+// 3x3 with stride 1 and as many channels as packed_quad_mve.c is written out for, the vectors aligned.
+static bool is_quads(const cortex_m_nn_packed_conv_args *args) {
+  const cortex_m_nn_window_axis *rows = &args->rows, *columns = &args->columns;
+  return rows->kernel == 3 && columns->kernel == 3 && rows->stride == 1 && columns->stride == 1 && rows->dilation == 1 &&
+         columns->dilation == 1 && columns->output >= 4 && (uintptr_t)args->input % 4 == 0 &&
+         (args->input_channels == 16 || args->input_channels == 32 || args->input_channels == 64);
+}
+
+// Rows of outputs in fours, the last ones overlapping; windows that leave the input are copied with their padding.
+static void run_quads(const cortex_m_nn_packed_block *block, const cortex_m_nn_packed_conv_args *args, int8_t *scratch) {
+  enum { kColumns = 6 };
+  const cortex_m_nn_window_axis *rows = &args->rows, *columns = &args->columns;
+  const int32_t pixel = args->input_channels, channels = args->output_channels;
+  const int32_t image_values = rows->input * columns->input * pixel;
+  const cortex_m_nn_windows windows = {
+      .height = rows->input,
+      .width = columns->input,
+      .pixel = pixel,
+      .channels = pixel,
+      .kernel_h = 3,
+      .kernel_w = kColumns,
+      .dilation_h = 1,
+      .dilation_w = 1,
+      .zero = (int8_t)-args->input_offset,
+      .input_end = args->input + args->batch * image_values,
+  };
+  cortex_m_nn_packed_quad quad = {.end = block->end, .packed = block->packed};
+  vstrhq_u16(quad.places, vldrhq_u16(block->places));
+  vstrhq_s16(quad.offset, vldrhq_s16(block->offset));
+  vstrhq_s16(quad.min, vldrhq_s16(block->min));
+  vstrhq_s16(quad.max, vldrhq_s16(block->max));
+  const int8_t *image = args->input;
+  int8_t *out = args->out;
+  for (int32_t n = 0; n < args->batch; ++n, image += image_values) {
+    for (int32_t y = 0; y < rows->output; ++y, out += columns->output * channels) {
+      const int32_t in_y = y - rows->padding;
+      for (int32_t x = 0; x < columns->output; x += 4) {
+        const int32_t first = x + 4 <= columns->output ? x : columns->output - 4;
+        const int32_t in_x = first - columns->padding;
+        if (in_y >= 0 && in_y + 3 <= rows->input && in_x >= 0 && in_x + kColumns <= columns->input) {
+          quad.x = image + (in_y * columns->input + in_x) * pixel;
+          quad.row_step = columns->input * pixel;
+        } else {
+          cortex_m_nn_gather_window_mve(&windows, image, in_y, in_x, scratch);
+          quad.x = scratch;
+          quad.row_step = kColumns * pixel;
+        }
+        quad.out = out + first * channels;
+        cortex_m_nn_packed_quad_mve(&quad, pixel);
+      }
+    }
+  }
+}
+
 void cortex_m_nn_packed_conv_mve(const cortex_m_nn_packed_conv_args *args, void *scratch) {
   const cortex_m_nn_window_axis *rows = &args->rows, *columns = &args->columns;
   const int32_t pixel = args->input_channels, channels = args->output_channels;
@@ -93,6 +147,10 @@ void cortex_m_nn_packed_conv_mve(const cortex_m_nn_packed_conv_args *args, void 
   if (one_piece && columns->kernel == 1 && columns->stride == 1 && rows->stride == 1 && columns->padding == 0 &&
       rows->padding == 0) {
     run_pointwise(&block, args, scratch);
+    return;
+  }
+  if (is_quads(args)) {
+    run_quads(&block, args, scratch);
     return;
   }
   const int8_t *image = args->input;

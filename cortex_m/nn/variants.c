@@ -73,6 +73,17 @@ static void fill_parameters(int32_t depth) {
   }
 }
 
+// The same, but those that packed kernels take.
+static void fill_packed_parameters(int32_t depth, int32_t channels) {
+  fill_parameters(depth);
+  for (int32_t c = 0; c < channels; ++c) {
+    if (!cortex_m_nn_packed_requantization_is_valid(multiplier[c], shift[c])) {
+      multiplier[c] = random_multiplier();
+      shift[c] = between(-31, -1);
+    }
+  }
+}
+
 static cmsis_nn_activation random_activation(void) {
   const cmsis_nn_activation activation = {one_in(3) ? between(-128, 0) : -128, one_in(3) ? between(0, 127) : 127};
   return activation;
@@ -155,8 +166,7 @@ static void test_convolve(int32_t index) {
       arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
 }
 
-// The packed form against the plain scalar function, and so against the weights before they were packed; the parameters are
-// those that packed kernels take.
+// Packed forms against the plain scalar function, and so against the weights before they were packed.
 static void test_packed_conv(int32_t index) {
   const bool pointwise = one_in(3), usual = one_in(3);
   cmsis_nn_tile kernel = {between(1, 5), between(1, 5)}, stride = {between(1, 3), between(1, 2)}, one = {1, 1};
@@ -174,17 +184,14 @@ static void test_packed_conv(int32_t index) {
     in.h = (out.h - 1) * stride.h + 1;
     in.w = (out.w - 1) * stride.w + between(1, stride.w);
   }
+  if (usual && one_in(2)) {
+    in.c = 16 << between(0, 2);
+  }
   const cmsis_nn_dims filter = {out.c, kernel.h, kernel.w, in.c};
   const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, dilation,
                                        random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
-  fill_parameters(kernel.h * kernel.w * in.c);
-  for (int32_t c = 0; c < out.c; ++c) {
-    if (!cortex_m_nn_packed_requantization_is_valid(multiplier[c], shift[c])) {
-      multiplier[c] = random_multiplier();
-      shift[c] = between(-31, -1);
-    }
-  }
+  fill_packed_parameters(kernel.h * kernel.w * in.c, out.c);
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights, size_of(&filter));
   const int32_t *b = one_in(2) ? bias : NULL;
   cortex_m_nn_packed_conv_args args = {
@@ -211,6 +218,79 @@ static void test_packed_conv(int32_t index) {
     memset(output, 0x55, (size_t)size_of(&out));
     cortex_m_nn_packed_conv_scalar(&args);
     end("packed convolution, scalar", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  }
+}
+
+static void test_packed_depthwise(int32_t index) {
+  cmsis_nn_tile stride = {between(1, 3), between(1, 2)}, dilation = {1, 1};
+  if (one_in(4)) {
+    dilation.w = between(1, 3);
+    dilation.h = between(1, 2);
+  }
+  const cmsis_nn_tile padding = {between(0, 3), between(0, 3)};
+  const cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), 16 * between(1, 4)};
+  const cmsis_nn_dims in = {out.n, between(1, 12), between(1, 12), out.c}, filter = {1, 3, 3, out.c};
+  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), 1, stride, padding, dilation,
+                                          random_activation()};
+  const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
+  fill_packed_parameters(9, out.c);
+  const int8_t *x = fill(input, size_of(&in));
+  int8_t *w = fill(weights, size_of(&filter));
+  if (one_in(4)) {  // the largest sums
+    memset(input, -128, (size_t)size_of(&in));
+    memset(w, -127, (size_t)size_of(&filter));
+  }
+  for (int32_t i = 0; i < size_of(&filter); ++i) {
+    w[i] = w[i] == -128 ? -127 : w[i];
+  }
+  const int32_t *b = one_in(2) ? bias : NULL;
+  cortex_m_nn_packed_conv_args args = {
+      .input = x,
+      .packed = second,
+      .out = output,
+      .batch = in.n,
+      .input_channels = in.c,
+      .output_channels = out.c,
+      .rows = {in.h, out.h, 3, stride.h, padding.h, dilation.h},
+      .columns = {in.w, out.w, 3, stride.w, padding.w, dilation.w},
+      .input_offset = params.input_offset,
+      .output_offset = params.output_offset,
+      .activation_min = params.activation.min,
+      .activation_max = params.activation.max,
+  };
+  cortex_m_nn_pack_depthwise_conv(&args, w, b, multiplier, shift, second);
+  const cmsis_nn_context ctx = begin(cortex_m_nn_packed_depthwise_conv_scratch_bytes(&args));
+  const cortex_m_nn_depthwise_call call = {&params, &quant, &in, x, &filter, w, b, &out, expected};
+  cortex_m_nn_depthwise_conv_scalar(&call);
+  cortex_m_nn_packed_depthwise_conv_s8(&args, scratch);
+  end("packed depthwise convolution", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  if (index % 10 == 0) {
+    memset(output, 0x55, (size_t)size_of(&out));
+    cortex_m_nn_packed_depthwise_conv_scalar(&args);
+    end("packed depthwise convolution, scalar", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  }
+  if (!cortex_m_nn_packed_depthwise_conv_is_valid(&args)) {
+    fail("packed depthwise convolution", index, "holds what is not valid");
+  }
+  // One value of the last block that is none: a weight, a multiplier, a shift.
+  int8_t *block = second + cortex_m_nn_packed_depthwise_conv_bytes(&args) - (9 * 16 + 4 * 48);
+  int8_t *weight = block + between(0, 9 * 16 - 1);
+  *weight = -128;
+  if (cortex_m_nn_packed_depthwise_conv_is_valid(&args)) {
+    fail("packed depthwise convolution", index, "takes a weight of -128");
+  }
+  *weight = 0;
+  int32_t group[3][4];
+  int8_t *stored = block + 9 * 16 + 48 * between(0, 3);
+  memcpy(group, stored, sizeof group);
+  if (one_in(2)) {
+    group[1][between(0, 3)] = -between(0, 1);
+  } else {
+    group[2][between(0, 3)] = one_in(2) ? between(0, 3) : -32;
+  }
+  memcpy(stored, group, sizeof group);
+  if (cortex_m_nn_packed_depthwise_conv_is_valid(&args)) {
+    fail("packed depthwise convolution", index, "takes a factor that is not valid");
   }
 }
 
@@ -516,6 +596,7 @@ int main(void) {
   for (int32_t i = 0; i < kCases && failures < 10; ++i) {
     test_convolve(i);
     test_packed_conv(i);
+    test_packed_depthwise(i);
     test_depthwise(i);
     test_linear(i);
     test_transpose_conv(i);

@@ -60,6 +60,10 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "quantized_conv2d": (nchw, *conv),
         "quantized_conv2d_nhwc": (image, *conv),
         "packed_conv2d_nhwc": (image, packed, 1, 4, [3, 3], [2, 1], [1, 0], [1, 1], 0, 0, -128, 127, scratch),
+        "packed_depthwise_conv2d_nhwc": (
+            torch.ones(1, 6, 5, 16, dtype=torch.int8), packed[:0].new_zeros(336), 2, 16, [3, 3], [2, 1], [1, 0], [1, 1], 0, 0,
+            -128, 127, scratch,
+        ),
         "quantized_depthwise_conv2d": (nchw, *depthwise),
         "quantized_depthwise_conv2d_nhwc": (image, *depthwise),
         "quantized_transpose_conv2d": (nchw, *transposed),

@@ -113,5 +113,76 @@ TEST(PackedConv2d, Refusals) {
   refused([](Call& call) { --call.scratch_bytes; }, "scratch is smaller");
 }
 
+// 3x3 with stride 2, padding 1, of a 5x5 image of 16 channels.
+struct DepthwiseCall {
+  std::vector<int8_t> weights = Random(5).Bytes(9 * 16);
+  std::vector<int32_t> bias = std::vector<int32_t>(16, 700), multipliers = std::vector<int32_t>(16, 1 << 30);
+  std::vector<int32_t> shifts = std::vector<int32_t>(16, -7);
+  int64_t packing = CORTEX_M_NN_PACKING_TAPS_OF_16;
+  int32_t scratch_bytes = 16;
+  int64_t kernel = 3;
+
+  TestTensor<int8_t> input{{1, 5, 5, 16}, Random(6).Bytes(5 * 5 * 16)};
+  TestTensor<int8_t> out{{1, 3, 3, 16}};
+
+  Status Run() {
+    cortex_m_nn_packed_conv_args args = {};
+    args.output_channels = 16;
+    args.input_offset = 3;
+    alignas(16) int8_t memory[9 * 16 + 3 * 64];
+    cortex_m_nn_pack_depthwise_conv(&args, weights.data(), bias.data(), multipliers.data(), shifts.data(), memory);
+    TestTensor<int8_t> packed({static_cast<int32_t>(sizeof memory)});
+    packed->data = memory;
+    TestTensor<int8_t> scratch({scratch_bytes});
+    KernelContext context;
+    return packed_depthwise_conv2d_nhwc_out(context, *input, *packed, packing, 16, Ints({kernel, kernel}), Ints({2, 2}),
+                                            Ints({1, 1}), Ints({1, 1}), 3, -5, -128, 127, *scratch, *out);
+  }
+};
+
+TEST(PackedDepthwiseConv2d, IsTheConvolutionOfTheWeightsThatWerePacked) {
+  DepthwiseCall call;
+  for (int8_t& weight : call.weights) weight = static_cast<int8_t>(weight == -128 ? -127 : weight);
+  for (int c = 0; c < 16; ++c) {
+    call.bias[c] = 1000 * c - 8000;
+    call.multipliers[c] += c << 25;
+    call.shifts[c] -= c % 3;
+  }
+  ExpectOk(call.Run());
+  for (const std::vector<int>& index : Indices({1, 3, 3, 16})) {
+    const int c = index[3];
+    int64_t sum = call.bias[c];
+    for (int tap = 0; tap < 9; ++tap) {
+      const int row = 2 * index[1] + tap / 3 - 1, column = 2 * index[2] + tap % 3 - 1;
+      if (row < 0 || row >= 5 || column < 0 || column >= 5) continue;
+      sum += int64_t{call.input.at({0, row, column, c}) + 3} * call.weights[tap * 16 + c];
+    }
+    ASSERT_EQ(call.out.at(index), Clamp(Requantize(sum, call.multipliers[c], call.shifts[c]) - 5, -128, 127));
+  }
+  cortex_m_nn_test::ExpectMostlyInsideRange(call.out.memory());
+  EXPECT_TRUE(call.out.intact());
+}
+
+TEST(PackedDepthwiseConv2d, Refusals) {
+  const auto refused = [](const char* reason, auto change) {
+    DepthwiseCall call;
+    for (int8_t& weight : call.weights) weight = static_cast<int8_t>(weight / 2);
+    change(call);
+    ExpectRefused(call.Run(), reason);
+    EXPECT_TRUE(call.out.untouched());
+  };
+  for (int i = 0; i < 9 * 16; ++i) {
+    refused("a tap is -128", [i](DepthwiseCall& call) { call.weights[i] = -128; });
+  }
+  for (int c = 0; c < 16; ++c) {
+    refused("a shift is outside", [c](DepthwiseCall& call) { call.shifts[c] = 0; });
+    refused("a shift is outside", [c](DepthwiseCall& call) { call.shifts[c] = -32; });
+    refused("a multiplier is not positive", [c](DepthwiseCall& call) { call.multipliers[c] = 0; });
+  }
+  refused("reads another packing", [](DepthwiseCall& call) { call.packing = CORTEX_M_NN_PACKING_PAIRS_OF_16; });
+  refused("another size", [](DepthwiseCall& call) { call.kernel = 1; });
+  refused("scratch is smaller", [](DepthwiseCall& call) { --call.scratch_bytes; });
+}
+
 }  // namespace
 }  // namespace cortex_m::ops

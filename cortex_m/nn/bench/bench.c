@@ -94,8 +94,15 @@ typedef struct {
   int32_t out_h, out_w;
 } convolution;
 
-// False if the exporter packs nothing for this core.
-static bool run_packed(const convolution *c) {
+static void check_packed(const char *name, int32_t bytes) {
+  if (bytes > kActivations) {
+    print_text(name);
+    print_text(" needs more packed weights than the bench has\n");
+    platform_exit(1);
+  }
+}
+
+static cortex_m_nn_packed_conv_args packed_args(const convolution *c) {
   const cortex_m_nn_packed_conv_args args = {
       .input = input,
       .packed = packed,
@@ -110,14 +117,16 @@ static bool run_packed(const convolution *c) {
       .activation_min = kFull.min,
       .activation_max = kFull.max,
   };
+  return args;
+}
+
+// False if the exporter packs nothing for this core; so below.
+static bool run_packed_convolution(const convolution *c) {
+  const cortex_m_nn_packed_conv_args args = packed_args(c);
   if (cortex_m_nn_packed_conv_packing(CORTEX_M_NN_COMPILED_ISA, &args) == CORTEX_M_NN_PACKING_NONE) {
     return false;
   }
-  if (cortex_m_nn_packed_conv_bytes(&args) > kActivations) {
-    print_text(c->name);
-    print_text(" needs more packed weights than the bench has\n");
-    platform_exit(1);
-  }
+  check_packed(c->name, cortex_m_nn_packed_conv_bytes(&args));
   set_shifts(c->kernel_h * c->kernel_w * c->in);
   cortex_m_nn_pack_conv(&args, weights, bias, multiplier, shift, packed);
   const cmsis_nn_context ctx = scratch_of(c->name, cortex_m_nn_packed_conv_scratch_bytes(&args));
@@ -127,8 +136,23 @@ static bool run_packed(const convolution *c) {
   return true;
 }
 
+static bool run_packed_depthwise(const convolution *c) {
+  const cortex_m_nn_packed_conv_args args = packed_args(c);
+  if (cortex_m_nn_packed_depthwise_conv_packing(CORTEX_M_NN_COMPILED_ISA, &args) == CORTEX_M_NN_PACKING_NONE) {
+    return false;
+  }
+  check_packed(c->name, cortex_m_nn_packed_depthwise_conv_bytes(&args));
+  set_shifts(c->kernel_h * c->kernel_w);
+  cortex_m_nn_pack_depthwise_conv(&args, weights, bias, multiplier, shift, packed);
+  const cmsis_nn_context ctx = scratch_of(c->name, cortex_m_nn_packed_depthwise_conv_scratch_bytes(&args));
+  begin();
+  cortex_m_nn_packed_depthwise_conv_s8(&args, ctx.buf);
+  end(c->name, ARM_CMSIS_NN_SUCCESS);
+  return true;
+}
+
 static void run_convolution(const convolution *c) {
-  if (run_packed(c)) {
+  if (run_packed_convolution(c)) {
     return;
   }
   const cmsis_nn_dims in = {1, c->h, c->w, c->in}, filter = {c->out, c->kernel_h, c->kernel_w, c->in};
@@ -165,6 +189,9 @@ static const convolution kDepthwise[] = {
 };
 
 static void run_depthwise(const convolution *c) {
+  if (run_packed_depthwise(c)) {
+    return;
+  }
   const cmsis_nn_dims in = {1, c->h, c->w, c->in}, filter = {1, c->kernel_h, c->kernel_w, c->out};
   const cmsis_nn_dims bias_dims = {1, 1, 1, c->out}, out = {1, c->out_h, c->out_w, c->out};
   const cmsis_nn_dw_conv_params params = {5, -3, 1, {c->stride, c->stride}, {c->pad_w, c->pad_h}, {1, 1}, kFull};

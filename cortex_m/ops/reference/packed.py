@@ -1,4 +1,5 @@
-"""packed_conv2d_nhwc: quantized_conv2d_nhwc on weights that are packed for a core's kernel, read from the packed bytes.
+"""packed_conv2d_nhwc and packed_depthwise_conv2d_nhwc: convolutions whose weights are packed for a core's kernel, read from the
+packed bytes.
 
     acc[n, y, x, o] = bias[o] + sum over kernel rows, columns and channels of input * weight
     out             = clamp(requantize(acc, multiplier[o], shift[o]) + output_offset, activation_min, activation_max)
@@ -15,11 +16,13 @@ import torch
 from cortex_m.ops.reference.fixed_point import requantize
 from cortex_m.ops.reference.registry import fake, reference
 
-PAIRS_OF_16 = 1  # cortex_m_nn_packing of cortex_m/nn/additional.h
+# cortex_m_nn_packing of cortex_m/nn/additional.h
+PAIRS_OF_16 = 1
+TAPS_OF_16 = 2
 
 
 class Unpacked(NamedTuple):
-    weight: torch.Tensor  # int8 [O, kH, kW, C]
+    weight: torch.Tensor  # int8 [O, kH, kW, C / groups]
     bias: torch.Tensor  # int32 [O], the input offset's share in it
     multipliers: torch.Tensor  # int32 [O]
     shifts: torch.Tensor  # int32 [O]
@@ -41,24 +44,64 @@ def unpack(packed: torch.Tensor, packing: int, output_channels: int, kernel: Seq
     return Unpacked(rows[:, :depth].reshape(output_channels, *kernel, channels), bias, multipliers, shifts)
 
 
+# Channels of 16 in the order of their parameters.
+_LANES = [lane + 4 * i for lane in (0, 2, 1, 3) for i in range(4)]
+
+
+def unpack_depthwise(packed: torch.Tensor, packing: int, channels: int, kernel: Sequence[int]) -> Unpacked:
+    """The same for a depthwise convolution; weight [C, kH, kW, 1]."""
+    if packing != TAPS_OF_16 or channels < 1 or channels % 16 != 0 or list(kernel) != [3, 3]:
+        raise ValueError(f"packing {packing} of {channels} channels and kernel {tuple(kernel)} is none that is known")
+    blocks = channels // 16
+    if packed.shape != (blocks * (9 * 16 + 3 * 64),) or packed.dtype != torch.int8:
+        raise ValueError(f"{packed.dtype} {tuple(packed.shape)} does not hold {channels} channels of nine taps")
+    rows = packed.reshape(blocks, -1)
+    weight = rows[:, : 9 * 16].reshape(blocks, 9, 16).transpose(1, 2).reshape(channels, 3, 3, 1)
+    stored = rows[:, 9 * 16 :].contiguous().view(torch.int32).reshape(blocks, 4, 3, 4).permute(2, 0, 1, 3).reshape(3, blocks, 16)
+    parameters = torch.empty_like(stored)
+    parameters[:, :, _LANES] = stored
+    return Unpacked(weight, *parameters.reshape(3, channels))
+
+
+def _convolve(
+    input, unpacked, groups, stride, padding, dilation, input_offset, output_offset, activation_min, activation_max
+):  # fmt: skip
+    rows, columns = padding
+    x = torch.nn.functional.pad(
+        input.permute(0, 3, 1, 2).to(torch.float64), (columns, columns, rows, rows), value=float(-input_offset)
+    )
+    weight = unpacked.weight.permute(0, 3, 1, 2).to(torch.float64)
+    sums = torch.nn.functional.conv2d(x, weight, None, stride, 0, dilation, groups)
+    acc = sums.permute(0, 2, 3, 1).to(torch.int64) + unpacked.bias.to(torch.int64)
+    out = requantize(acc, unpacked.multipliers.to(torch.int64), unpacked.shifts.to(torch.int64)) + output_offset
+    return out.clamp(activation_min, activation_max).to(torch.int8).contiguous()
+
+
 @reference("packed_conv2d_nhwc")
 def packed_conv2d_nhwc(
     input, packed, packing, output_channels, kernel_size, stride, padding, dilation, input_offset, output_offset,
     activation_min, activation_max, scratch,
 ):  # fmt: skip
     """input int8 [N, H, W, C], packed int8 [bytes]; int8 [N, oH, oW, output_channels]."""
-    weight, bias, multipliers, shifts = unpack(packed, packing, output_channels, kernel_size, input.shape[3])
-    rows, columns = padding
-    x = torch.nn.functional.pad(
-        input.permute(0, 3, 1, 2).to(torch.float64), (columns, columns, rows, rows), value=float(-input_offset)
+    unpacked = unpack(packed, packing, output_channels, kernel_size, input.shape[3])
+    return _convolve(
+        input, unpacked, 1, stride, padding, dilation, input_offset, output_offset, activation_min, activation_max
     )
-    sums = torch.nn.functional.conv2d(x, weight.permute(0, 3, 1, 2).to(torch.float64), None, stride, 0, dilation)
-    acc = sums.permute(0, 2, 3, 1).to(torch.int64) + bias.to(torch.int64)
-    out = requantize(acc, multipliers.to(torch.int64), shifts.to(torch.int64)) + output_offset
-    return out.clamp(activation_min, activation_max).to(torch.int8).contiguous()
 
 
-@fake("packed_conv2d_nhwc")
+@reference("packed_depthwise_conv2d_nhwc")
+def packed_depthwise_conv2d_nhwc(
+    input, packed, packing, output_channels, kernel_size, stride, padding, dilation, input_offset, output_offset,
+    activation_min, activation_max, scratch,
+):  # fmt: skip
+    """input int8 [N, H, W, C], packed int8 [bytes]; int8 [N, oH, oW, C]."""
+    unpacked = unpack_depthwise(packed, packing, output_channels, kernel_size)
+    return _convolve(
+        input, unpacked, output_channels, stride, padding, dilation, input_offset, output_offset, activation_min, activation_max
+    )
+
+
+@fake("packed_conv2d_nhwc", "packed_depthwise_conv2d_nhwc")
 def packed_conv2d_nhwc_fake(
     input, packed, packing, output_channels, kernel_size, stride, padding, dilation, input_offset, output_offset,
     activation_min, activation_max, scratch,

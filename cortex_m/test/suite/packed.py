@@ -1,4 +1,4 @@
-"""packed_conv2d_nhwc: the cases of quantized_conv2d_nhwc that a packing takes, with packed weights."""
+"""packed_conv2d_nhwc and packed_depthwise_conv2d_nhwc: the cases of the plain operators that a packing takes, with packed weights."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from cortex_m.target_config import Backend
 from cortex_m.test.suite import convolution
 from cortex_m.test.suite.case import Case, Scratch, named_arguments, reference
 from cortex_m.test.suite.oracle import clamp, oracle, requantize
+
+_PACKED = {
+    "quantized_conv2d_nhwc": "packed_conv2d_nhwc",
+    "quantized_depthwise_conv2d_nhwc": "packed_depthwise_conv2d_nhwc",
+}
+
+
+def _finish(sums, weight_sums, biases, multipliers, shifts, input_offset, output_offset, low, high):
+    """The plain convolution's formula, with the input offset taken out of the bias again."""
+    sums = sums + np.array(biases) - input_offset * weight_sums
+    return clamp(requantize(sums, multipliers, shifts) + output_offset, low, high)
 
 
 @oracle("packed_conv2d_nhwc")
@@ -35,50 +46,98 @@ def packed_conv2d_nhwc(
         data = data[24:]
     assert data == b""
     weight = np.stack(rows).reshape(output_channels, *kernel_size, -1)
-    # The plain convolution's formula, with the input offset taken out of the bias again.
     sums = convolution.accumulate(input, weight, input_offset, (stride, padding, dilation))
-    sums = sums + np.array(biases) - input_offset * weight.astype(np.int64).sum(axis=(1, 2, 3))
-    return clamp(requantize(sums, multipliers, shifts) + output_offset, activation_min, activation_max)
+    weight_sums = weight.astype(np.int64).sum(axis=(1, 2, 3))
+    return _finish(
+        sums, weight_sums, biases, multipliers, shifts, input_offset, output_offset, activation_min, activation_max
+    )
+
+
+@oracle("packed_depthwise_conv2d_nhwc")
+def packed_depthwise_conv2d_nhwc(
+    input, packed, packing, output_channels, kernel_size, stride, padding, dilation, input_offset, output_offset,
+    activation_min, activation_max,
+):  # fmt: skip
+    assert packing == 2 and list(kernel_size) == [3, 3]
+    data = packed.tobytes()
+    weight = np.zeros((1, 3, 3, output_channels), np.int8)
+    parameters = np.zeros((3, output_channels), np.int64)
+    for first in range(0, output_channels, 16):
+        for tap in range(9):
+            weight[0, tap // 3, tap % 3, first : first + 16] = np.frombuffer(data[:16], np.int8)
+            data = data[16:]
+        for start in (0, 2, 1, 3):
+            for kind in range(3):
+                parameters[kind, first + start : first + 16 : 4] = np.frombuffer(data[:16], "<i4")
+                data = data[16:]
+    assert data == b""
+    sums = convolution.accumulate_depthwise(input, weight, input_offset, (stride, padding, dilation))
+    weight_sums = weight.astype(np.int64).sum(axis=(0, 1, 2))
+    return _finish(sums, weight_sums, *parameters, input_offset, output_offset, activation_min, activation_max)
 
 
 def packed(plain: Case) -> Case | None:
     """The same call with packed weights; None where the kernel library packs nothing."""
     given = named_arguments(plain)
+    depthwise = "depthwise" in plain.op
+    if depthwise and given["depth_multiplier"] != 1:
+        return None
     stride, padding, dilation = (given[name] for name in ("stride", "padding", "dilation"))
+    output = reference(plain).shape
     made = pack_convolution(
-        Backend.MVE, given["input"].shape, given["weight"], reference(plain).shape, stride, padding, dilation,
-        given["input_offset"], given["bias"], given["requantize_multipliers"], given["requantize_shifts"],
+        Backend.MVE, given["input"].shape, given["weight"], output, stride, padding, dilation, given["input_offset"], given["bias"],
+        given["requantize_multipliers"], given["requantize_shifts"], depthwise,
     )  # fmt: skip
     if made is None:
         return None
-    channels, *kernel, _ = given["weight"].shape
     arguments = (
-        given["input"], made.packed, made.packing, channels, kernel, stride, padding, dilation, given["input_offset"],
-        given["output_offset"], given["activation_min"], given["activation_max"],
+        given["input"], made.packed, made.packing, output[3], list(given["weight"].shape[1:3]), stride, padding, dilation,
+        given["input_offset"], given["output_offset"], given["activation_min"], given["activation_max"],
         Scratch(lambda backend: made.scratch_bytes),
     )  # fmt: skip
-    return Case("packed_conv2d_nhwc", plain.name, arguments, plain.kind, saturates=plain.saturates, backends=(Backend.MVE,))
+    return Case(_PACKED[plain.op], plain.name, arguments, plain.kind, saturates=plain.saturates, backends=(Backend.MVE,))
 
 
 def cases() -> Iterator[Case]:
     for plain in convolution.cases():
-        if plain.op == "quantized_conv2d_nhwc" and "no scratch" not in plain.name:
+        if plain.op in _PACKED and "no scratch" not in plain.name:
             case = packed(plain)
             if case is not None:
                 yield case
+    for seed, (channels, changes) in enumerate(
+        [
+            (16, {}),
+            (16, dict(padding=(1, 1))),
+            (48, dict(padding=(1, 1), stride=(2, 2), size=(9, 8))),
+            (32, dict(padding=(2, 1), dilation=(2, 1), size=(5, 7))),
+            (32, dict(padding=(2, 2), size=(1, 1))),
+            (16, dict(padding=(0, 2), stride=(1, 3), size=(4, 9), batch=2)),
+            (64, dict(padding=(1, 1), size=(3, 3), offset=128, relu=True)),
+            (16, dict(padding=(1, 1), size=(3, 3), offset=-127, bias=False)),
+        ]
+    ):  # fmt: skip
+        case = packed(
+            convolution.convolution(f"{channels} channels, {changes}", 400 + seed, channels=channels, depth_multiplier=1, **changes)
+        )
+        assert case is not None
+        yield case
 
 
 @st.composite
-def _drawn(draw) -> Case:
-    kernel = draw(st.sampled_from([(1, 1), (3, 3), (2, 5), (1, 4)]))
-    channels, outputs = draw(st.integers(1, 36)), 2 * draw(st.integers(1, 12))
+def _drawn(draw, depthwise: bool) -> Case:
+    kernel = (3, 3) if depthwise else draw(st.sampled_from([(1, 1), (3, 3), (2, 5), (1, 4)]))
+    changes = (
+        dict(channels=16 * draw(st.integers(1, 3)), depth_multiplier=1)
+        if depthwise
+        else dict(channels=draw(st.integers(1, 36)), outputs=2 * draw(st.integers(1, 12)))
+    )
     size = (kernel[0] + draw(st.integers(1, 6)), kernel[1] + draw(st.integers(1, 6)))
     seed = draw(st.integers(0, 2**32 - 1))
     case = packed(
         convolution.convolution(
-            f"seed {seed}", seed, size=size, channels=channels, outputs=outputs, kernel=kernel,
-            stride=(draw(st.integers(1, 2)), 1), padding=(draw(st.integers(0, kernel[0] - 1)), draw(st.integers(0, 2))),
-            batch=draw(st.sampled_from([1, 1, 2])), bias=draw(st.booleans()), relu=draw(st.booleans()),
+            f"seed {seed}", seed, size=size, kernel=kernel, stride=(draw(st.integers(1, 2)), 1),
+            padding=(draw(st.integers(0, kernel[0] - 1)), draw(st.integers(0, 2))),
+            batch=draw(st.sampled_from([1, 1, 2])), bias=draw(st.booleans()), relu=draw(st.booleans()), **changes,
         )
     )  # fmt: skip
     assert case is not None
@@ -86,4 +145,4 @@ def _drawn(draw) -> Case:
 
 
 def draws() -> list[tuple[st.SearchStrategy[Case], int]]:
-    return [(_drawn(), 40)]
+    return [(_drawn(depthwise), 30) for depthwise in (False, True)]

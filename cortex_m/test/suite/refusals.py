@@ -36,7 +36,7 @@ _OUT_OF_RANGE: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("zero_point", (-40000, 40000)),
     ("quant_min", (-40000, 40000)),
     ("quant_max", (-40000, 40000)),
-    ("packing", (-1, 0, 2)),
+    ("packing", (-1, 0, 99)),
     ("output_channels", (-4, 0)),
     ("dim", (-5, 5)),
     ("diff_min", (1, -(2**31) - 1)),
