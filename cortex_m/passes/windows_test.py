@@ -47,6 +47,21 @@ CASES = {
     "transposed, batch norm": (
         nn.Sequential(nn.ConvTranspose2d(3, 4, 2, 2), nn.BatchNorm2d(4), nn.ReLU()), image(1, 3, 4, 5), [TRANSPOSED],
     ),
+    "zeros before": (nn.Sequential(nn.ZeroPad2d(1), nn.Conv2d(3, 4, 3)), image(2, 3, 6, 7), [CONV]),
+    "zeros before, with padding, uneven": (
+        nn.Sequential(nn.ZeroPad2d((1, 1, 2, 2)), nn.Conv2d(3, 4, 5, (2, 1), padding=(2, 1))), image(1, 3, 8, 7), [CONV],
+    ),
+    "zeros before, depthwise, dilation": (
+        nn.Sequential(nn.ZeroPad2d(2), nn.Conv2d(4, 4, 3, 2, groups=4, dilation=2)), image(1, 4, 8, 8), [DEPTHWISE],
+    ),
+    "zeros before, one dimension": (nn.Sequential(nn.ConstantPad1d(2, 0), nn.Conv1d(3, 4, 5)), image(1, 3, 9), ["transpose", CONV, "transpose"]),
+    "zeros on one side": (nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(3, 4, 3, 2)), image(1, 3, 8, 8), ["pad", CONV]),
+    "zeros before, wider than the kernel": (nn.Sequential(nn.ZeroPad2d(3), nn.Conv2d(3, 4, 3)), image(1, 3, 6, 6), ["pad", CONV]),
+    "ones before": (nn.Sequential(nn.ConstantPad2d(1, 1.0), nn.Conv2d(3, 4, 3)), image(1, 3, 6, 6), ["pad", CONV]),
+    "zero channels before": (
+        nn.Sequential(nn.ConstantPad3d((0, 0, 0, 0, 1, 1), 0), nn.Conv2d(5, 4, 3)), image(1, 3, 6, 6), ["pad", CONV],
+    ),
+    "zeros before, transposed": (nn.Sequential(nn.ZeroPad2d(1), nn.ConvTranspose2d(3, 4, 3)), image(1, 3, 4, 4), ["pad", TRANSPOSED]),
     "max": (nn.MaxPool2d(3, 2, 1, ceil_mode=True), image(2, 3, 6, 7), [MAX]),
     "max, dilation, clamp": (
         nn.Sequential(nn.Conv2d(3, 4, 1), nn.MaxPool2d(2, 1, 1, 2), nn.ReLU()), image(1, 3, 6, 6), [CONV, MAX],

@@ -9,6 +9,7 @@ from cortex_m.host import library
 from cortex_m.passes.lowering.context import Lowering
 from cortex_m.passes.lowering.movement import emit_view
 from cortex_m.passes.lowering.registry import Refusal, lowers
+from cortex_m.passes.qparams import torch_op
 
 
 class _Geometry(NamedTuple):
@@ -33,6 +34,8 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         if rank == 3
         else (_pair(values) for values in (stride, padding, dilation, output_padding))
     )
+    if not transposed:
+        x, geometry = _with_pad_before(lowering, node, x, source.zero_point, geometry)
     weights = lowering.weights(node, 1, axes=(0, 1) if transposed else (0,))
     result = lowering.quantized_output(node)
     values = weights.values.unsqueeze(2) if rank == 3 else weights.values
@@ -93,6 +96,37 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         node,
     )  # fmt: skip
     lowering.replace(result, emit_view(lowering.editor, call, out, node, node))
+
+
+def _with_pad_before(
+    lowering: Lowering, node: Node, x: Node, zero_point: int, geometry: _Geometry
+) -> tuple[Node, _Geometry]:
+    """The input of `node` without the pad of zeros that `x` is, and a geometry with that padding; as they are for another x.
+
+    A convolution reads its own padding as zero points and pads both ends alike.
+    """
+    shape = list(x.meta["val"].shape)
+    of_rows = torch_op(x) == torch.ops.aten.view_copy.default and shape == _with_height(x.args[0].meta["val"].shape)
+    pad = x.args[0] if of_rows else x
+    if torch_op(pad) != torch.ops.cortex_m.pad.default:
+        return x, geometry
+    value, before, after, fill = pad.args
+    others = before[: 3 if len(pad.meta["val"].shape) == 3 else 2]
+    if fill != zero_point or before != after or any(others):
+        return x, geometry
+    padding = [own + more for own, more in zip(geometry.padding, before[2:])]
+    kernel = _with_height(node.args[1].meta["val"].shape)[2:]
+    if any(wide > (size - 1) * dilation for wide, size, dilation in zip(padding, kernel, geometry.dilation)):
+        return x, geometry  # there are windows that see padding alone
+    if of_rows:
+        value = emit_view(lowering.editor, value, _with_height(value.meta["val"].shape), node, node)
+    return value, geometry._replace(padding=padding)
+
+
+def _with_height(shape) -> list[int]:
+    """Sizes of an image from those of a row, {n, c, w}; those of an image as they are."""
+    sizes = [int(size) for size in shape]
+    return [*sizes[:2], 1, sizes[2]] if len(sizes) == 3 else sizes
 
 
 def _pair(values, fill: int | None = None) -> list[int]:
