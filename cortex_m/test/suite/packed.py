@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -104,18 +105,17 @@ def cases() -> Iterator[Case]:
             case = packed(plain)
             if case is not None:
                 yield case
-    for seed, (channels, changes) in enumerate(
-        [
-            (16, {}),
-            (16, dict(padding=(1, 1))),
-            (48, dict(padding=(1, 1), stride=(2, 2), size=(9, 8))),
-            (32, dict(padding=(2, 1), dilation=(2, 1), size=(5, 7))),
-            (32, dict(padding=(2, 2), size=(1, 1))),
-            (16, dict(padding=(0, 2), stride=(1, 3), size=(4, 9), batch=2)),
-            (64, dict(padding=(1, 1), size=(3, 3), offset=128, relu=True)),
-            (16, dict(padding=(1, 1), size=(3, 3), offset=-127, bias=False)),
-        ]
-    ):  # fmt: skip
+    depthwise: list[tuple[int, dict[str, Any]]] = [
+        (16, {}),
+        (16, dict(padding=(1, 1))),
+        (48, dict(padding=(1, 1), stride=(2, 2), size=(9, 8))),
+        (32, dict(padding=(2, 1), dilation=(2, 1), size=(5, 7))),
+        (32, dict(padding=(2, 2), size=(1, 1))),
+        (16, dict(padding=(0, 2), stride=(1, 3), size=(4, 9), batch=2)),
+        (64, dict(padding=(1, 1), size=(3, 3), offset=128, relu=True)),
+        (16, dict(padding=(1, 1), size=(3, 3), offset=-127, bias=False)),
+    ]
+    for seed, (channels, changes) in enumerate(depthwise):
         case = packed(
             convolution.convolution(f"{channels} channels, {changes}", 400 + seed, channels=channels, depth_multiplier=1, **changes)
         )
