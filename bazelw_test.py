@@ -10,7 +10,7 @@ BAZELW = Path("bazelw").resolve()
 # What the script itself calls. Everything else it must not need.
 REAL_PROGRAMS = ["bash", "grep", "mktemp", "rm", "tail"]
 
-PROGRAMS = ["arm-none-eabi-gcc", "cmake", "flatc", "g++", "ninja", "python3.11", "qemu-system-arm"]
+PROGRAMS = ["arm-none-eabi-gcc", "chromium", "cmake", "flatc", "g++", "ninja", "python3.11", "qemu-system-arm"]
 FILES = ["usr/include/flatbuffers/flatbuffers.h", "usr/src/googletest/googletest/src/gtest-all.cc"]
 
 
@@ -94,6 +94,7 @@ def test_tells_a_user_the_one_command_for_root(machine):
         (["arm-none-eabi-gcc"], "gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib"),
         (["qemu-system-arm"], "qemu-system-arm"),
         (["flatc"], "flatbuffers-compiler"),
+        (["chromium"], "chromium"),
         (["cmake"], "cmake"),
         (["ninja"], "ninja-build"),
     ],
