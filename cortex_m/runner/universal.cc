@@ -1,6 +1,6 @@
 // Runs any program, read from the host: for tests of operators, of many models in one start, and of corrupted files.
 //
-//   runner --batch list.txt [--profile]
+//   runner --batch list.txt [--profile | --trace]
 //
 // Each line of list.txt is PROGRAM INPUT... OUTPUT_PREFIX, separated by spaces: one inference of the program's first
 // method, its outputs written to OUTPUT_PREFIX-i.bin. For each line one line is printed,
@@ -10,7 +10,8 @@
 //
 // and the status is 0, whatever the results; 1 if the list itself cannot be processed. All memory is the board's largest,
 // divided anew for each line; "arena" and "state" are what the method took of it, "load" and "inference" instructions. With
-// --profile each program runs once more, and what each of its instructions costs follows its line (profile.h).
+// --profile each program runs once more, and what each of its instructions costs follows its line (profile.h); with --trace
+// what each computes is written to OUTPUT_PREFIX-trace.bin (trace.h).
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -20,6 +21,7 @@
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
 #include "cortex_m/runner/profile.h"
+#include "cortex_m/runner/trace.h"
 #include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
@@ -101,8 +103,10 @@ void PrintMeasured(const Measured& measured) {
   print_text("\n");
 }
 
+enum class Extra { kNone, kProfile, kTrace };  // what a second run is for
+
 // words: program, inputs, output prefix. Prints the result.
-void RunProgram(const Words& words, Pool& pool, bool profile) {
+void RunProgram(const Words& words, Pool& pool, Extra extra) {
   Measured measured;
   Span<uint8_t> bytes;
   if (!ReadFile(words.items[0], pool, bytes)) return;
@@ -130,7 +134,9 @@ void RunProgram(const Words& words, Pool& pool, bool profile) {
   measured.inference = platform_instructions() - run;
   if (!Check(status) || !WriteOutputs(method, words.items[words.count - 1])) return;
   PrintMeasured(measured);
-  if (profile && ReadInputs(method, words.items + 1, words.count - 2)) Check(PrintProfile(method));
+  if (extra == Extra::kNone || !ReadInputs(method, words.items + 1, words.count - 2)) return;
+  if (extra == Extra::kProfile) Check(PrintProfile(method));
+  if (extra == Extra::kTrace) WriteTrace(method, words.items[words.count - 1]);
 }
 
 // Cuts the line that begins at `text` into words, in place; returns what follows its end, a line break or a zero.
@@ -148,7 +154,7 @@ char* SplitLine(char* text, Words& words, bool& fits) {
   return text + 1;
 }
 
-bool RunBatch(const char* path, bool profile) {
+bool RunBatch(const char* path, Extra extra) {
   const PlatformPool memory = platform_pool();
   Pool pool({memory.start, memory.size});
   Span<uint8_t> list;
@@ -172,7 +178,7 @@ bool RunBatch(const char* path, bool profile) {
       return false;
     }
     pool.Rewind(mark);
-    RunProgram(words, pool, profile);
+    RunProgram(words, pool, extra);
   }
   return true;
 }
@@ -181,12 +187,14 @@ bool RunBatch(const char* path, bool profile) {
 }  // namespace cortex_m
 
 int main(int argc, char** argv) {
-  const bool profile = argc == 4 && std::strcmp(argv[3], "--profile") == 0;
-  if ((argc != 3 && !profile) || std::strcmp(argv[1], "--batch") != 0) {
-    print_text("error: usage: runner --batch LIST [--profile]\n");
+  cortex_m::Extra extra = cortex_m::Extra::kNone;
+  if (argc == 4 && std::strcmp(argv[3], "--profile") == 0) extra = cortex_m::Extra::kProfile;
+  if (argc == 4 && std::strcmp(argv[3], "--trace") == 0) extra = cortex_m::Extra::kTrace;
+  if ((argc != 3 && extra == cortex_m::Extra::kNone) || std::strcmp(argv[1], "--batch") != 0) {
+    print_text("error: usage: runner --batch LIST [--profile | --trace]\n");
     return 1;
   }
-  if (!cortex_m::RunBatch(argv[2], profile)) return 1;
+  if (!cortex_m::RunBatch(argv[2], extra)) return 1;
   // The host counts nothing and has no stack of its own.
   if (platform_stack_size() != 0) cortex_m::PrintValue("stack used", platform_stack_used());
   return 0;

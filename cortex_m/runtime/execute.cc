@@ -77,12 +77,25 @@ Status Method::IsTrue(int32_t condition, bool& truth) const {
 
 size_t Method::instruction_count() const { return plan_ == nullptr ? 0 : SizeOf(InstructionsOf(*plan_)); }
 
-const char* Method::operator_name(int32_t instruction) const {
+const fbs::KernelCall* Method::CallAt(int32_t instruction) const {
   if (instruction < 0 || static_cast<size_t>(instruction) >= instruction_count()) return nullptr;
-  const fbs::KernelCall* call =
-      InstructionsOf(*plan_)->Get(static_cast<uint32_t>(instruction))->instr_args_as_KernelCall();
+  return InstructionsOf(*plan_)->Get(static_cast<uint32_t>(instruction))->instr_args_as_KernelCall();
+}
+
+const char* Method::operator_name(int32_t instruction) const {
+  const fbs::KernelCall* call = CallAt(instruction);
   if (call == nullptr) return nullptr;
   return plan_->operators()->Get(static_cast<uint32_t>(call->op_index()))->name()->c_str();
+}
+
+size_t Method::call_output_count(int32_t instruction) const {
+  const fbs::KernelCall* call = CallAt(instruction);
+  return call == nullptr ? 0 : ShapeOf(*plan_, *call).outs;
+}
+
+Value Method::call_output(int32_t instruction, size_t index) const {
+  const fbs::KernelCall& call = *CallAt(instruction);
+  return Read(call.args()->Get(static_cast<uint32_t>(ShapeOf(*plan_, call).first_out + index)));
 }
 
 void Method::Begin() {

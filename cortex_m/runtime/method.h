@@ -89,10 +89,15 @@ class Method {
   size_t instruction_count() const;
   // Name without overload; null if the instruction is no kernel call.
   const char* operator_name(int32_t instruction) const;
+  // What a kernel call writes: tensors, or numbers; kNone for a list. 0 for an instruction that is none. They hold until a later
+  // instruction reuses their memory.
+  size_t call_output_count(int32_t instruction) const;
+  Value call_output(int32_t instruction, size_t index) const;
 
   void set_observer(const Observer& observer) { observer_ = observer; }
 
  private:
+  const executorch_flatbuffer::KernelCall* CallAt(int32_t instruction) const;
   Status FindKernels(KernelTable kernels);
   Status BindMemory(Span<const Span<uint8_t>> planned);
   void FillSlots();

@@ -25,8 +25,9 @@ from pathlib import Path
 from cortex_m import simulator
 from cortex_m.boards import boards
 
-# A result and, of a run with --profile, the lines of its instructions.
-_RESULT = re.compile(r"^result \d+: (ok, .*|error: .*)\n((?:instruction .*\n)*)", re.MULTILINE)
+# A result and, of a run with --profile or --trace, the lines of its instructions.
+_RESULT = re.compile(r"^result \d+: (ok, .*|error: .*)\n((?:(?:instruction|trace) .*\n)*)", re.MULTILINE)
+_TRACE = re.compile(r"^trace (\d+) (\d+)$", re.MULTILINE)
 _LAYER = re.compile(r"^instruction (\d+) (.*): (\d+)$", re.MULTILINE)
 _MEASURED = re.compile(r"ok, load (\d+), inference (\d+), arena (\d+), state (\d+)")
 # How a simulated program can end because of one line of the list; the others go on in another start.
@@ -71,6 +72,7 @@ class RawResult:
     crashed: whether it ended the runner (a fault, a signal) instead of being refused.
     layers: what each instruction of the program cost, in their order, if that was asked for. Their sum is a little less than
         `inference`, which counts the executor too.
+    trace: (instruction, bytes as they lie in memory) of each tensor that a call has computed, if that was asked for.
     """
 
     outputs: tuple[bytes, ...] = ()
@@ -81,6 +83,7 @@ class RawResult:
     state: int = 0
     crashed: bool = False
     layers: tuple[LayerCount, ...] = ()
+    trace: tuple[tuple[int, bytes], ...] = ()
 
 
 class BatchRunner:
@@ -96,18 +99,21 @@ class BatchRunner:
         self.runner = Path(runner).absolute() if runner is not None else _find_runner(core)
         self._simulator = simulator
 
-    def run(self, jobs: Sequence[Job], timeout: float = 300.0, layers: bool = False) -> list[RawResult]:
+    def run(self, jobs: Sequence[Job], timeout: float = 300.0, layers: bool = False, trace: bool = False) -> list[RawResult]:
         """One RawResult for each job, in order.
 
         A program that crashes the runner has the crash as its error, and the following ones run in another start.
         timeout: seconds of a start.
         layers: whether to count for each instruction of a program, in another inference than the one that is measured.
+        trace: whether to take the tensors of each instruction, in another inference; not together with layers.
 
         Raises SimulatorError if a start takes longer or the simulator itself fails, ValueError for layers on the host.
         """
         if layers and self.board == "host":
             raise ValueError("the host counts no instructions, so none for each layer: ask a core")
-        arguments = ["--batch", "list.txt", *(["--profile"] if layers else [])]
+        if layers and trace:
+            raise ValueError("layers and trace are two runs: ask for one of them")
+        arguments = ["--batch", "list.txt", *(["--profile"] if layers else []), *(["--trace"] if trace else [])]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             lines = _write(jobs, folder)
@@ -173,7 +179,19 @@ def _result(text: str, profile: str, count: int, folder: Path, number: int) -> R
         return RawResult(error=text.removeprefix("error: "))
     outputs = tuple((folder / f"out{number}-{i}.bin").read_bytes() for i in range(count))
     load, inference, arena, state = map(int, measured.groups())
-    return RawResult(outputs, None, load, inference, arena, state, layers=read_layers(profile))
+    return RawResult(outputs, None, load, inference, arena, state, False, read_layers(profile), _read_trace(profile, folder, number))
+
+
+def _read_trace(printed: str, folder: Path, number: int) -> tuple[tuple[int, bytes], ...]:
+    rows = [(int(index), int(size)) for index, size in _TRACE.findall(printed)]
+    if not rows:
+        return ()
+    data = (folder / f"out{number}-trace.bin").read_bytes()
+    found, begin = [], 0
+    for index, size in rows:
+        found.append((index, data[begin : begin + size]))
+        begin += size
+    return tuple(found)
 
 
 def _find_runner(core: str) -> Path:
