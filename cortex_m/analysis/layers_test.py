@@ -51,6 +51,13 @@ def test_macs_are_half_of_the_operations_that_pytorch_counts(exported):
     assert all(layer.macs is not None for layer in facts.layers)
 
 
+def test_packed_convolutions_have_the_macs_of_plain_ones(exported):
+    """The program is for an M55, whose convolutions are packed."""
+    facts = ProgramFacts.of(exported[2].program)
+    packed = [layer for layer in facts.layers if layer.op == "cortex_m::packed_conv2d_nhwc"]
+    assert [layer.kernels for layer in packed] == [{"mve": "packed"}] and packed[0].macs == 6 * 8 * 8 * 9 * 3
+
+
 def test_layers_are_those_of_the_lowering_report(exported):
     _, _, result = exported
     facts = ProgramFacts.of(result.program)
@@ -66,7 +73,7 @@ def test_tensors_constants_and_target(exported):
     assert [str(tensor) for tensor in facts.inputs] == ["float32 1x3x12x16"]
     conv = next(layer for layer in facts.layers if layer.op == "cortex_m::quantized_conv2d_nhwc")
     # Weights in a byte each; bias, multiplier and shift of each channel in four.
-    assert conv.constant_bytes == module.conv.weight.numel() + 8 * 3 * 4
+    assert conv.constant_bytes == module.grouped.weight.numel() + 8 * 3 * 4
     assert conv.outputs[0].shape == (1, 6, 8, 8)
     assert [tensor.role for tensor in conv.inputs] == ["input"]
     assert conv.scratch_bytes > 0

@@ -54,5 +54,5 @@ class PackWeightsPass(CortexMPass):
             node,
             node,
         )  # fmt: skip
-        node.replace_all_uses_with(call)
+        editor.replace(node, call)
         editor.erase_if_unused(node)
