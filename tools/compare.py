@@ -32,7 +32,9 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model, as for export; or name a .pte instead.")
 flags.DEFINE_string("target", "any", "With --entry: the core to export for.")
 flags.DEFINE_bool("progress", True, "Say on standard error which step runs.")
-flags.DEFINE_list("cores", ["host", "cortex_m55"], "Where to run: platforms, cortex_m55, and host for the device's code here.")
+flags.DEFINE_list(
+    "cores", ["host", "cortex_m55"], "Where to run: platforms, cortex_m55, and host for the device's code here."
+)
 flags.DEFINE_multi_string("input", [], "A .npy file for each input of a .pte; without any, seeded random values.")
 flags.DEFINE_string("json", None, "Also write every layer's comparison to this file.")
 flags.DEFINE_string("runner", None, "A universal runner's ELF to use in place of the built one; for a single core.")
@@ -77,7 +79,9 @@ def difference(given: bytes, expected: Any) -> Difference | None:
     if given == want:
         return None
     if len(given) != len(want):
-        raise ToolError(f"the runner gives {len(given)} bytes where the program plans {len(want)}: it runs another program")
+        raise ToolError(
+            f"the runner gives {len(given)} bytes where the program plans {len(want)}: it runs another program"
+        )
     order = sorted(range(expected.dim()), key=lambda dim: (-expected.stride(dim), dim))
     sizes = [expected.shape[dim] for dim in order]
     got, right = (torch.frombuffer(bytearray(data), dtype=expected.dtype) for data in (given, want))
@@ -126,7 +130,7 @@ def _export() -> tuple[bytes, list, list[Row]]:
 
 def _load(name: str) -> tuple[bytes, list, list[Row]]:
     """Program, inputs and rows of a .pte."""
-    program, info = read_program(name)
+    program, _ = read_program(name)
     import numpy as np
     import torch
 
@@ -191,7 +195,9 @@ def run_everywhere(program: bytes, inputs: list, rows: list[Row], progress: Prog
         if result.error is not None:
             raise ToolError(f"{core} does not run the program: {result.error}")
         if [index for index, _ in result.trace] != [index for index, _ in expected]:
-            raise ToolError(f"{core} executes other instructions than the reference operators: their sequence cannot be compared")
+            raise ToolError(
+                f"{core} executes other instructions than the reference operators: their sequence cannot be compared"
+            )
         for row in rows:
             row.differences[core] = None
         for (index, data), (_, tensor) in zip(result.trace, expected):

@@ -22,7 +22,9 @@ from tools.program_file import ToolError, read_program
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("method", None, "Method to look at; the first one if not given.")
-flags.DEFINE_string("core", None, "Platform, cortex_m55: name the kernels that this core takes. Without it, those of all.")
+flags.DEFINE_string(
+    "core", None, "Platform, cortex_m55: name the kernels that this core takes. Without it, those of all."
+)
 flags.DEFINE_bool("memory", False, "Also list the buffers of the planned memory.")
 flags.DEFINE_bool("json", False, "Print JSON for programs instead of tables.")
 
@@ -54,7 +56,9 @@ def _print_tables(name: str, facts, plan) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 180, highlight=False, markup=False)
     made_for = facts.target or "not recorded (another exporter's program, or one without a seal)"
-    console.print(f"{name}: {facts.file_bytes:,} bytes, method {facts.method} of {len(facts.methods)}, target {made_for}")
+    console.print(
+        f"{name}: {facts.file_bytes:,} bytes, method {facts.method} of {len(facts.methods)}, target {made_for}"
+    )
     for label, tensors in (("input", facts.inputs), ("output", facts.outputs)):
         for number, tensor in enumerate(tensors):
             console.print(f"{label} {number}: {tensor}{_order(tensor)}, {tensor.bytes:,} bytes")

@@ -28,7 +28,15 @@ def test_tables_of_another_exporters_program():
     assert "16 instructions, 2,656,768 MACs" in done.stdout
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith("│")]
     depthwise = next(row for row in rows if row[0] == "3")
-    assert depthwise[1:8] == ["quantized_depthwise_conv2d", "int8 1x64x25x5", "int8 1x64x25x5", "72,000", "1,344", "4,464", "patches"]
+    assert depthwise[1:8] == [
+        "quantized_depthwise_conv2d",
+        "int8 1x64x25x5",
+        "int8 1x64x25x5",
+        "72,000",
+        "1,344",
+        "4,464",
+        "patches",
+    ]
     assert any(row[:5] == ["input 0", "float32 1x1x49x10", "1", "0", "1,960"] for row in rows), "no buffers"
 
 
@@ -63,7 +71,10 @@ def other(folder: Path) -> str:
         (lambda folder: [damaged(folder)], "{folder}/damaged.pte is refused: "),
         (lambda folder: [other(folder)], "{folder}/photo.pte is refused: "),
         (lambda folder: [str(PROGRAM), "--method=backward"], "has no method backward; it has forward"),
-        (lambda folder: [str(PROGRAM), "--core=cortex_a53"], "--core=cortex_a53: there is no such platform; known are cortex_m0, "),
+        (
+            lambda folder: [str(PROGRAM), "--core=cortex_a53"],
+            "--core=cortex_a53: there is no such platform; known are cortex_m0, ",
+        ),
     ],
     ids=["nothing", "no file", "folder", "damaged", "no program", "method", "core"],
 )

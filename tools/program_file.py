@@ -32,6 +32,8 @@ def read_program(text: str) -> tuple[bytes, dict[str, Any]]:
         raise ToolError(f"there is no file {path}; name a .pte, relative to the folder you stand in or from the root")
     done = subprocess.run([str(_PROGRAM_INFO), str(path)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        reason = done.stderr.strip().removeprefix(f"program_info: {path}: ") or f"program_info ended with {done.returncode}"
+        reason = (
+            done.stderr.strip().removeprefix(f"program_info: {path}: ") or f"program_info ended with {done.returncode}"
+        )
         raise ToolError(f"{text} is refused: {reason}. Export the model again, or copy the file again")
     return path.read_bytes(), json.loads(done.stdout)

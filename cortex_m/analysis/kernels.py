@@ -38,7 +38,10 @@ def kernel_of(layer: Layer, numbers: dict[str, Any], kernels: KernelSet) -> str:
             kernel, needed = library.convolve_kernel(kernels, *sizes), library.convolve_scratch_size(isa, *sizes)
         else:
             sizes.append(numbers["depth_multiplier"])
-            kernel, needed = library.depthwise_conv_kernel(kernels, *sizes), library.depthwise_conv_scratch_size(isa, *sizes)
+            kernel, needed = (
+                library.depthwise_conv_kernel(kernels, *sizes),
+                library.depthwise_conv_scratch_size(isa, *sizes),
+            )
     except ValueError:  # no kernel takes it: the device will refuse the call
         return ""
     return _WITHOUT_SCRATCH.get(kernel, kernel) if layer.scratch_bytes < needed else kernel

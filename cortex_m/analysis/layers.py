@@ -31,7 +31,18 @@ _CONTROL = {
     schema.FreeCall: "free",
     schema.DelegateCall: "delegate",
 }
-_SIZES = {"BYTE": 1, "CHAR": 1, "BOOL": 1, "SHORT": 2, "HALF": 2, "BFLOAT16": 2, "INT": 4, "FLOAT": 4, "LONG": 8, "DOUBLE": 8}
+_SIZES = {
+    "BYTE": 1,
+    "CHAR": 1,
+    "BOOL": 1,
+    "SHORT": 2,
+    "HALF": 2,
+    "BFLOAT16": 2,
+    "INT": 4,
+    "FLOAT": 4,
+    "LONG": 8,
+    "DOUBLE": 8,
+}
 _NAMES = {
     "BYTE": "uint8", "CHAR": "int8", "SHORT": "int16", "INT": "int32", "LONG": "int64",
     "HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64",
@@ -168,7 +179,13 @@ class _Reader:
                 constant = content.data_buffer_idx > 0 and content.allocation_info is None
                 found.append(
                     TensorFacts(
-                        value, role, tuple(content.sizes), _NAMES.get(kind, kind.lower()), tuple(content.dim_order), nbytes, constant
+                        value,
+                        role,
+                        tuple(content.sizes),
+                        _NAMES.get(kind, kind.lower()),
+                        tuple(content.dim_order),
+                        nbytes,
+                        constant,
                     )
                 )
         return found
@@ -202,7 +219,9 @@ class _Reader:
         layer = Layer(index, operator.name, *groups, source=source)
         kernels = {kernels.name.lower(): kernel_of(layer, numbers, kernels) for kernels in KernelSet}
         return dataclasses.replace(
-            layer, macs=multiply_accumulates(layer, numbers), kernels={isa: name for isa, name in kernels.items() if name}
+            layer,
+            macs=multiply_accumulates(layer, numbers),
+            kernels={isa: name for isa, name in kernels.items() if name},
         )
 
     def _number(self, value: int) -> Any:

@@ -37,7 +37,9 @@ def multiply_accumulates(layer: Layer, numbers: dict[str, Any]) -> int | None:
         return 0 if layer.op.startswith(("aten::", "dim_order_ops::")) and not _multiplies(layer.op) else None
     weight = _find(layer, "weight") or _find(layer, "weights")
     if name in ("packed_conv2d", "packed_depthwise_conv2d"):
-        return outputs * math.prod(numbers["kernel_size"]) * (layer.inputs[0].shape[3] if name == "packed_conv2d" else 1)
+        return (
+            outputs * math.prod(numbers["kernel_size"]) * (layer.inputs[0].shape[3] if name == "packed_conv2d" else 1)
+        )
     if name == "quantized_conv2d" and weight:
         return outputs * math.prod(weight.shape[1:])
     if name.startswith("quantized_depthwise_conv2d") and weight:

@@ -49,11 +49,15 @@ def measure(elf: Path, core: str, vectors: Path, simulator: str, timeout: float)
             if Path(folder, f"output-{number}.bin").read_bytes() != (vectors / entry["file"]).read_bytes()
         ]
     if wrong:
-        raise ValueError(f"{elf.name} on {core} gives another output {wrong[0]} than was predicted; `compare` says from which layer on")
+        raise ValueError(
+            f"{elf.name} on {core} gives another output {wrong[0]} than was predicted; `compare` says from which layer on"
+        )
     return Measured(result.values, {row.index: row.instructions for row in read_layers(result.stdout)})
 
 
-def collect(name: str, program: bytes, report: dict[str, Any], elves: dict[str, Path], measured: dict[str, Measured]) -> dict[str, Any]:
+def collect(
+    name: str, program: bytes, report: dict[str, Any], elves: dict[str, Path], measured: dict[str, Measured]
+) -> dict[str, Any]:
     """name: label of the model. report: the exporter's. elves, measured: by core, of the same cores."""
     facts, plan = ProgramFacts.of(program), MemoryPlan.of(program)
     return {
@@ -103,7 +107,9 @@ def _layers(facts: ProgramFacts, report: dict[str, Any], measured: dict[str, Mea
     for layer in facts.layers:
         known = lowered.get(layer.index, {})
         if known.get("op") != layer.op:  # the lists are not of one program: no row may speak of another's layer
-            raise ValueError(f"instruction {layer.index} is {layer.op} in the program and {known.get('op')} in the exporter's report")
+            raise ValueError(
+                f"instruction {layer.index} is {layer.op} in the program and {known.get('op')} in the exporter's report"
+            )
         exact = accuracy.get(layer.index)
         rows.append(
             {
@@ -119,10 +125,14 @@ def _layers(facts: ProgramFacts, report: dict[str, Any], measured: dict[str, Mea
                 "constants": [asdict(tensor) for tensor in layer.constants],
                 "scratch_bytes": layer.scratch_bytes,
                 "kernel": {core: layer.kernels.get(kernel_set(core).name.lower(), "") for core in measured},
-                "instructions": {core: counts.layers[layer.index] for core, counts in measured.items() if layer.index in counts.layers},
+                "instructions": {
+                    core: counts.layers[layer.index]
+                    for core, counts in measured.items()
+                    if layer.index in counts.layers
+                },
                 "value": exact["value"] if exact else None,
                 "sqnr_db": exact["sqnr_db"] if exact else None,
-                "is_exact": bool(exact) and exact["max_error"] == 0.0,
+                "is_exact": exact is not None and exact["max_error"] == 0.0,
                 "max_error": exact["max_error"] if exact else None,
                 "max_steps": exact["max_steps"] if exact else None,
             }

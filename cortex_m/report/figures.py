@@ -10,9 +10,9 @@ import matplotlib
 
 matplotlib.use("svg")
 
-from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
-from matplotlib.patches import Patch, Rectangle  # noqa: E402
-from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: E402
+from matplotlib import pyplot
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 # Okabe and Ito's palette, which people of all kinds of colour vision tell apart.
 COLOURS = {
@@ -34,7 +34,7 @@ GROUP_COLOURS = {
     "texts": "#F0E442",
     "other": "#DDDDDD",
 }
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "svg.fonttype": "path",
@@ -53,7 +53,18 @@ def _svg(figure: Any, name: str) -> str:
     pyplot.close(figure)
     svg = text.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    for prefix in ("figure_", "axes_", "patch_", "line2d_", "text_", "xtick_", "ytick_", "legend_", "matplotlib.axis_", "LineCollection_"):
+    for prefix in (
+        "figure_",
+        "axes_",
+        "patch_",
+        "line2d_",
+        "text_",
+        "xtick_",
+        "ytick_",
+        "legend_",
+        "matplotlib.axis_",
+        "LineCollection_",
+    ):
         svg = svg.replace(f'id="{prefix}', f'id="{name}-{prefix}')
     return svg
 
@@ -82,7 +93,14 @@ def memory_picture(memory: dict[str, Any]) -> str:
             corner = (buffer["first"] - 0.5, base[buffer["memory_id"]] + buffer["offset"])
             colour = COLOURS.get(buffer["kind"], "#999999")
             places.add_patch(
-                Rectangle(corner, buffer["last"] - buffer["first"] + 1, buffer["bytes"], facecolor=colour, edgecolor="white", linewidth=0.5)
+                Rectangle(
+                    corner,
+                    buffer["last"] - buffer["first"] + 1,
+                    buffer["bytes"],
+                    facecolor=colour,
+                    edgecolor="white",
+                    linewidth=0.5,
+                )
             )
         peak = memory["peak_instruction"]
         places.axhline(memory["peak"], color="#333333", linewidth=0.9)
@@ -92,12 +110,19 @@ def memory_picture(memory: dict[str, Any]) -> str:
         label = f"planned: {memory['peak']:,} bytes; largest need at instruction {peak}"
         right = peak < count / 2
         places.annotate(
-            label, (count - 0.6 if right else -0.4, memory["peak"] * 1.03), ha="right" if right else "left", va="bottom", color="#333333"
+            label,
+            (count - 0.6 if right else -0.4, memory["peak"] * 1.03),
+            ha="right" if right else "left",
+            va="bottom",
+            color="#333333",
         )
         places.set_ylabel("address (bytes)")
         kinds = [kind for kind in COLOURS if any(buffer["kind"] == kind for buffer in buffers)]
         figure.legend(
-            handles=[Patch(color=COLOURS[kind], label=kind) for kind in kinds], loc="outside upper left", ncols=len(kinds), frameon=False
+            handles=[Patch(color=COLOURS[kind], label=kind) for kind in kinds],
+            loc="outside upper left",
+            ncols=len(kinds),
+            frameon=False,
         )
         edges = [position - 0.5 for position in range(count + 1)]
         live.stairs(memory["live_bytes"] or [0], edges, fill=True, color="#56B4E9", alpha=0.6, linewidth=0)
@@ -134,7 +159,11 @@ def flash_picture(groups: dict[str, dict[str, int]]) -> str:
         axes.margins(x=0.09)
         axes.xaxis.set_major_formatter(FuncFormatter(thousands))
         axes.set_xlabel("bytes of flash beside the program")
-        shown = [group for group in GROUP_COLOURS if group != "program (.pte)" and any(sizes.get(group) for sizes in groups.values())]
+        shown = [
+            group
+            for group in GROUP_COLOURS
+            if group != "program (.pte)" and any(sizes.get(group) for sizes in groups.values())
+        ]
         figure.legend(
             handles=[Patch(color=GROUP_COLOURS[group], label=group) for group in shown], loc="outside upper left",
             ncols=len(shown), frameon=False,

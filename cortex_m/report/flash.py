@@ -21,7 +21,17 @@ SECTIONS = {
     ".model": "program (.pte)",
     ".data": "initial data",
 }
-GROUPS = ("kernels", "operators", "runtime", "runner", "start-up and console", "C library", "texts", "other", "program (.pte)")
+GROUPS = (
+    "kernels",
+    "operators",
+    "runtime",
+    "runner",
+    "start-up and console",
+    "C library",
+    "texts",
+    "other",
+    "program (.pte)",
+)
 _BOARD = {"startup.c", "faults.c", "mpu.c", "semihosting.c", "ticks.c", "print.c"}
 _RUNNER = {"embedded.cc", "files.cc", "profile.cc"}
 _KERNEL_TABLE = "kernels.cc"
@@ -73,7 +83,9 @@ def _read(data: bytes) -> Flash:
     symbols = _symbols(data, symtab[4], symtab[5], headers[symtab[6]][4])
     merged = next((s.file for s in reversed(symbols) if s.file), "")
     symbols = [
-        replace(s, file="texts") if s.file == merged and names[s.section] == ".rodata" else s for s in symbols if s.section < count
+        replace(s, file="texts") if s.file == merged and names[s.section] == ".rodata" else s
+        for s in symbols
+        if s.section < count
     ]
     groups_of = _groups(symbols)
     sections = {name: header[5] for name, header in zip(names, headers) if name in SECTIONS and header[5]}
@@ -104,7 +116,15 @@ def _symbols(data: bytes, offset: int, size: int, names: int) -> list[_Symbol]:
         if kind == _FILE:
             file = _text(data, names + name)
         elif section:
-            found.append(_Symbol(_text(data, names + name), value & ~1 if kind == 2 else value, kind, section, file if not info >> 4 else ""))
+            found.append(
+                _Symbol(
+                    _text(data, names + name),
+                    value & ~1 if kind == 2 else value,
+                    kind,
+                    section,
+                    file if not info >> 4 else "",
+                )
+            )
     return found
 
 

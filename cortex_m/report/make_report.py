@@ -37,7 +37,9 @@ def main(argv: list[str] | None = None) -> int:
         from cortex_m.simulator import MissingSimulator, SimulatorError
 
         try:
-            measured = {core: measure(elf, core, options.vectors, simulator, options.timeout) for core, elf in elves.items()}
+            measured = {
+                core: measure(elf, core, options.vectors, simulator, options.timeout) for core, elf in elves.items()
+            }
             exported = json.loads(options.report.read_text())
             report = collect(options.name, options.program.read_bytes(), exported, elves, measured)
         except (SimulatorError, MissingSimulator, OSError, ValueError) as error:

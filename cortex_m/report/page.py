@@ -21,7 +21,9 @@ _WIDTH = 160
 
 def html(report: dict[str, Any]) -> str:
     """report: what `collect` made."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     environment.filters.update(
         thousands=lambda number: f"{number:,}",
         thousands_or_nothing=lambda number: f"{number:,}" if number else "",
@@ -31,11 +33,16 @@ def html(report: dict[str, Any]) -> str:
         dotted=lambda path: Markup(".<wbr>").join(path.split(".")),
     )
     template = environment.from_string((Path(__file__).absolute().parent / "page.html.jinja").read_text())
-    most = {core: max((layer["instructions"].get(core, 0) for layer in report["layers"]), default=0) or 1 for core in report["cores"]}
+    most = {
+        core: max((layer["instructions"].get(core, 0) for layer in report["layers"]), default=0) or 1
+        for core in report["cores"]
+    }
     return template.render(
         r=report,
         most=most,
-        totals={core: sum(layer["instructions"].get(core, 0) for layer in report["layers"]) for core in report["cores"]},
+        totals={
+            core: sum(layer["instructions"].get(core, 0) for layer in report["layers"]) for core in report["cores"]
+        },
         worst=worst_first(report["layers"]),
         unmeasured=[layer for layer in report["layers"] if layer["value"] is None],
         section_names=SECTIONS,
@@ -56,7 +63,9 @@ def decibels(value: float) -> str:
 
 def worst_first(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that were compared; exact ones last."""
-    compared = [layer for layer in layers if layer["value"] is not None and (layer["is_exact"] or layer["sqnr_db"] is not None)]
+    compared = [
+        layer for layer in layers if layer["value"] is not None and (layer["is_exact"] or layer["sqnr_db"] is not None)
+    ]
     return sorted(compared, key=lambda layer: (layer["is_exact"], layer["sqnr_db"] or 0.0, layer["index"]))
 
 
@@ -64,7 +73,9 @@ def terminal(report: dict[str, Any], width: int = _WIDTH) -> str:
     """The same figures as text of at most `width` columns."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
-    console.print(f"{report['model']}: {len(report['layers'])} instructions, {report['macs']:,} MACs, for {report['target']}")
+    console.print(
+        f"{report['model']}: {len(report['layers'])} instructions, {report['macs']:,} MACs, for {report['target']}"
+    )
     console.print(
         _table(
             "Summary (instructions of a simulated core, not cycles)",
@@ -93,7 +104,11 @@ def terminal(report: dict[str, Any], width: int = _WIDTH) -> str:
     console.print(_layers(report))
     if report["refusals"]:
         rows = [[r["node"], r["op"], r["reason"], f"{r['module'] or '-'}, {r['source']}"] for r in report["refusals"]]
-        console.print(_table("What fell back, and why", [(name, "left") for name in ("node", "operator", "reason", "where")], rows))
+        console.print(
+            _table(
+                "What fell back, and why", [(name, "left") for name in ("node", "operator", "reason", "where")], rows
+            )
+        )
     else:
         console.print("Every operator became an int8 one.\n")
     samples = f" and {report['samples'] - 1} calibration samples" if report["samples"] > 1 else ""
@@ -102,7 +117,13 @@ def terminal(report: dict[str, Any], width: int = _WIDTH) -> str:
             f"Accuracy, float against int8, on the example inputs{samples}: the ten worst",
             [("SQNR (dB)", "right"), ("#", "right"), ("operator", "left"), ("layer", "left"), ("source", "left")],
             [
-                ["exact" if row["is_exact"] else f"{row['sqnr_db']:.2f}", str(row["index"]), short(row["op"]), row["module"] or row["value"], row["source"]]
+                [
+                    "exact" if row["is_exact"] else f"{row['sqnr_db']:.2f}",
+                    str(row["index"]),
+                    short(row["op"]),
+                    row["module"] or row["value"],
+                    row["source"],
+                ]
                 for row in worst_first(report["layers"])[:10]
             ],
         )
@@ -111,7 +132,14 @@ def terminal(report: dict[str, Any], width: int = _WIDTH) -> str:
 
 
 def _layers(report: dict[str, Any]) -> Table:
-    headings = [("#", "right"), ("operator", "left"), ("layer", "left"), ("out", "left"), ("MACs", "right"), ("weights", "right")]
+    headings = [
+        ("#", "right"),
+        ("operator", "left"),
+        ("layer", "left"),
+        ("out", "left"),
+        ("MACs", "right"),
+        ("weights", "right"),
+    ]
     rows = []
     for layer in report["layers"]:
         accuracy = "exact" if layer["is_exact"] else "" if layer["sqnr_db"] is None else f"{layer['sqnr_db']:.1f}"

@@ -18,12 +18,14 @@ REPORTS = {
     "net": Path("cortex_m/report/testing/net_report"),
     "mobilenet": Path("examples/mobilenet_report"),
 }
-_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars"
-).split()
+_FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+]  # fmt: skip
 # What a page can fetch from elsewhere. Names of XML's namespaces are no addresses.
-_OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["']?[^"'#\s]|url\((?!\#)|@import|<script|<link|<iframe|<img""", re.IGNORECASE)
+_OUTSIDE = re.compile(
+    r"""(?:src|href)\s*=\s*["']?[^"'#\s]|url\((?!\#)|@import|<script|<link|<iframe|<img""", re.IGNORECASE
+)
 # Says in the page's title how wide its contents are.
 _MEASURE = "<script>addEventListener('load', () => { document.title = 'wide ' + document.documentElement.scrollWidth; });</script>"
 
@@ -48,8 +50,22 @@ def chromium(page: str, folder: Path, *flags: str) -> str:
     assert shutil.which("chromium"), "chromium is not on PATH: bazelw installs it"
     path = folder / "page.html"
     path.write_text(page)
-    command = ["chromium", *_FLAGS, f"--user-data-dir={folder}/profile", "--window-size=1280,1600", *flags, path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env={"PATH": "/usr/bin:/bin", "HOME": str(folder)})
+    command = [
+        "chromium",
+        *_FLAGS,
+        f"--user-data-dir={folder}/profile",
+        "--window-size=1280,1600",
+        *flags,
+        path.as_uri(),
+    ]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+    )
     return done.stdout
 
 
@@ -97,7 +113,9 @@ def test_terminal_and_page_have_the_figures_of_the_json(name, page, report):
 
 def test_figures_agree_with_each_other(report):
     for core, figures in report["cores"].items():
-        assert sum(figures["flash_sections"].values()) == sum(figures["flash_groups"].values()) == figures["flash_bytes"]
+        assert (
+            sum(figures["flash_sections"].values()) == sum(figures["flash_groups"].values()) == figures["flash_bytes"]
+        )
         assert sum(figures["ram"].values()) == figures["ram_bytes"]
         assert figures["ram"]["arena"] == report["memory"]["peak"] >= report["memory"]["lower_bound"]
         of_layers = sum(layer["instructions"][core] for layer in report["layers"])

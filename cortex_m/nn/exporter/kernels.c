@@ -20,14 +20,17 @@ static cmsis_nn_tile tile_of(const int32_t hw[2]) {
   return tile;
 }
 
-static cortex_m_nn_isa isa_of(int set) { return set == CORTEX_M_NN_SET_THUMB2 ? CORTEX_M_NN_ISA_SCALAR : (cortex_m_nn_isa)set; }
+static cortex_m_nn_isa isa_of(int set) {
+  return set == CORTEX_M_NN_SET_THUMB2 ? CORTEX_M_NN_ISA_SCALAR : (cortex_m_nn_isa)set;
+}
 
 static bool is_set(int set) { return set >= CORTEX_M_NN_ISA_MVE && set <= CORTEX_M_NN_SET_THUMB2; }
 
 const char *cortex_m_nn_convolve_s8_kernel(int set, const int32_t input_nhwc[4], const int32_t filter_nhwc[4],
                                            const int32_t output_nhwc[4], const int32_t padding_hw[2],
                                            const int32_t stride_hw[2], const int32_t dilation_hw[2]) {
-  const cmsis_nn_conv_params params = {0, 0, tile_of(stride_hw), tile_of(padding_hw), tile_of(dilation_hw), {-128, 127}};
+  const cmsis_nn_conv_params params = {0,          0, tile_of(stride_hw), tile_of(padding_hw), tile_of(dilation_hw),
+                                       {-128, 127}};
   const cmsis_nn_dims input = dims_of(input_nhwc), filter = dims_of(filter_nhwc), output = dims_of(output_nhwc);
   if (!is_set(set) || cortex_m_nn_plan_convolve_s8 == NULL) {
     return NULL;
