@@ -23,6 +23,8 @@ def kernel_of(layer: Layer, numbers: dict[str, Any], kernels: KernelSet) -> str:
     name = layer.op.removeprefix("cortex_m::").removesuffix("_nhwc")
     if name in ("packed_conv2d", "packed_depthwise_conv2d"):
         return "packed" if kernels == KernelSet.MVE else ""
+    if name == "packed_linear":
+        return "packed" if kernels == KernelSet.DSP else ""
     if name not in ("quantized_conv2d", "quantized_depthwise_conv2d") or not layer.inputs or not layer.outputs:
         return ""
     weight = next((tensor for tensor in layer.constants if tensor.role == "weight"), None)

@@ -40,6 +40,8 @@ def multiply_accumulates(layer: Layer, numbers: dict[str, Any]) -> int | None:
         return (
             outputs * math.prod(numbers["kernel_size"]) * (layer.inputs[0].shape[3] if name == "packed_conv2d" else 1)
         )
+    if name == "packed_linear":
+        return outputs * layer.inputs[0].shape[-1]
     if name == "quantized_conv2d" and weight:
         return outputs * math.prod(weight.shape[1:])
     if name.startswith("quantized_depthwise_conv2d") and weight:

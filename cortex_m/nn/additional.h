@@ -59,6 +59,10 @@ typedef enum {
   // 12 of these, then for 2, 6, 10, 14, for 1, 5, 9, 13 and for 3, 7, 11, 15, as int32 four biases (as above), four multipliers and
   // four shifts.
   CORTEX_M_NN_PACKING_TAPS_OF_16 = 2,
+  // Linear. For each four output channels: for each four input values (zeros behind the last) eight int16, each 256 * w[c] + w[c + 1]
+  // for a value and a pair of channels: values 0 and 2 of channels 0 and 1, the same of channels 2 and 3, then values 1 and 3. After
+  // them as int32 four biases (as above), four multipliers and four shifts.
+  CORTEX_M_NN_PACKING_FOURS_OF_PAIRS = 3,
 } cortex_m_nn_packing;
 
 typedef struct {
@@ -100,6 +104,26 @@ void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, c
                                      const int32_t *multiplier, const int32_t *shift, int8_t *packed);
 void cortex_m_nn_packed_depthwise_conv_s8(const cortex_m_nn_packed_conv_args *args, void *scratch);
 void cortex_m_nn_packed_depthwise_conv_scalar(const cortex_m_nn_packed_conv_args *args);
+
+typedef struct {
+  const int8_t *input;   // [rows, depth]
+  const int8_t *packed;  // aligned to 4 bytes
+  int8_t *out;           // [rows, channels]
+  int32_t rows, depth, channels;
+  int32_t output_offset, activation_min, activation_max;
+} cortex_m_nn_packed_linear_args;
+
+// The same for a linear layer. weights [channels, depth]; the bias has the input offset's share already.
+cortex_m_nn_packing cortex_m_nn_packed_linear_packing(cortex_m_nn_isa isa, const cortex_m_nn_packed_linear_args *args);
+bool cortex_m_nn_packed_linear_is_valid(const cortex_m_nn_packed_linear_args *args);
+int32_t cortex_m_nn_packed_linear_bytes(const cortex_m_nn_packed_linear_args *args);
+int32_t cortex_m_nn_packed_linear_scratch_bytes(const cortex_m_nn_packed_linear_args *args);
+// False for weights that have no packed form: an even channel's sums, of 24 bits in every variant, must fit, and so must each pair
+// of weights in 16.
+bool cortex_m_nn_pack_linear(const cortex_m_nn_packed_linear_args *args, const int8_t *weights, const int32_t *bias,
+                             const int32_t *multiplier, const int32_t *shift, int8_t *packed);
+void cortex_m_nn_packed_linear_s8(const cortex_m_nn_packed_linear_args *args, void *scratch);
+void cortex_m_nn_packed_linear_scalar(const cortex_m_nn_packed_linear_args *args);
 
 // Maximum over windows with gaps. Padding does not count; each window must touch the input.
 typedef struct {

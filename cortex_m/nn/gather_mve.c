@@ -9,7 +9,8 @@
 
 // Pieces of any size, one after the other. They are written 16 values at a time, each over what the last one wrote too
 // much; zeros end it.
-void cortex_m_nn_gather_window_mve(const cortex_m_nn_windows *w, const int8_t *image, int32_t y, int32_t x, int8_t *to) {
+void cortex_m_nn_gather_window_mve(const cortex_m_nn_windows *w, const int8_t *image, int32_t y, int32_t x,
+                                   int8_t *to) {
   const int32_t channels = w->channels;
   const int8x16_t zero = vdupq_n_s8(w->zero);
   const cortex_m_nn_range columns = cortex_m_nn_clip_window(x, w->dilation_w, w->kernel_w, w->width);

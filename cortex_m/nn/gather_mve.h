@@ -21,7 +21,8 @@ typedef struct {
 
 // The window whose kernel index (0, 0) is at input coordinates y, x of the image, to `to`. 16 bytes behind its last value are
 // written too.
-void cortex_m_nn_gather_window_mve(const cortex_m_nn_windows *windows, const int8_t *image, int32_t y, int32_t x, int8_t *to);
+void cortex_m_nn_gather_window_mve(const cortex_m_nn_windows *windows, const int8_t *image, int32_t y, int32_t x,
+                                   int8_t *to);
 
 // The same for a window inside of the input, in `rows` rows of `run` values without gaps, of which 16 may be read at a time.
 void cortex_m_nn_gather_inside_mve(const int8_t *from, int32_t row_step, int32_t rows, int32_t run, int8_t *to);

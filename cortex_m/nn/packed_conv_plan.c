@@ -66,8 +66,8 @@ void cortex_m_nn_pack_conv(const cortex_m_nn_packed_conv_args *args, const int8_
       for (int32_t k = 0; k < depth; ++k) {
         sum = cortex_m_nn_wrapping_add(sum, filter[(c + i) * depth + k]);
       }
-      parameters[0][i] = cortex_m_nn_wrapping_add(bias != NULL ? bias[c + i] : 0,
-                                                  cortex_m_nn_wrapping_mul(args->input_offset, sum));
+      parameters[0][i] =
+          cortex_m_nn_wrapping_add(bias != NULL ? bias[c + i] : 0, cortex_m_nn_wrapping_mul(args->input_offset, sum));
       parameters[1][i] = multiplier[c + i];
       parameters[2][i] = shift[c + i];
     }

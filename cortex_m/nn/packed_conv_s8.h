@@ -10,10 +10,10 @@
 typedef struct {
   const int8_t *x[4];  // their windows, `vectors` of 16 values each
   int32_t vectors;
-  int32_t reserved;    // the function's own
-  int8_t *out;         // the first channel of the first pixel
-  const int8_t *end;   // behind `packed`
-  uint16_t places[8];  // where both channels of each pixel lie, from `out` on
+  int32_t reserved;                   // the function's own
+  int8_t *out;                        // the first channel of the first pixel
+  const int8_t *end;                  // behind `packed`
+  uint16_t places[8];                 // where both channels of each pixel lie, from `out` on
   int16_t offset[8], min[8], max[8];  // of the output, the same in every lane
   const int8_t *packed;
 } cortex_m_nn_packed_block;

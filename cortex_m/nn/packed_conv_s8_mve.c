@@ -53,13 +53,14 @@ static void run_pointwise(cortex_m_nn_packed_block *block, const cortex_m_nn_pac
 // 3x3 with stride 1 and as many channels as packed_quad_mve.c is written out for, the vectors aligned.
 static bool is_quads(const cortex_m_nn_packed_conv_args *args) {
   const cortex_m_nn_window_axis *rows = &args->rows, *columns = &args->columns;
-  return rows->kernel == 3 && columns->kernel == 3 && rows->stride == 1 && columns->stride == 1 && rows->dilation == 1 &&
-         columns->dilation == 1 && columns->output >= 4 && (uintptr_t)args->input % 4 == 0 &&
+  return rows->kernel == 3 && columns->kernel == 3 && rows->stride == 1 && columns->stride == 1 &&
+         rows->dilation == 1 && columns->dilation == 1 && columns->output >= 4 && (uintptr_t)args->input % 4 == 0 &&
          (args->input_channels == 16 || args->input_channels == 32 || args->input_channels == 64);
 }
 
 // Rows of outputs in fours, the last ones overlapping; windows that leave the input are copied with their padding.
-static void run_quads(const cortex_m_nn_packed_block *block, const cortex_m_nn_packed_conv_args *args, int8_t *scratch) {
+static void run_quads(const cortex_m_nn_packed_block *block, const cortex_m_nn_packed_conv_args *args,
+                      int8_t *scratch) {
   enum { kColumns = 6 };
   const cortex_m_nn_window_axis *rows = &args->rows, *columns = &args->columns;
   const int32_t pixel = args->input_channels, channels = args->output_channels;
@@ -122,8 +123,8 @@ void cortex_m_nn_packed_conv_mve(const cortex_m_nn_packed_conv_args *args, void 
       .zero = (int8_t)-args->input_offset,
       .input_end = args->input + args->batch * image_values,
   };
-  const cortex_m_nn_range inside_rows = cortex_m_nn_inside_range(rows->input, rows->kernel, rows->dilation, rows->stride,
-                                                                 rows->padding, rows->output);
+  const cortex_m_nn_range inside_rows =
+      cortex_m_nn_inside_range(rows->input, rows->kernel, rows->dilation, rows->stride, rows->padding, rows->output);
   cortex_m_nn_range inside_columns = cortex_m_nn_inside_range(columns->input, columns->kernel, columns->dilation,
                                                               columns->stride, columns->padding, columns->output);
   if (columns->dilation != 1 && columns->kernel != 1) {
@@ -145,7 +146,7 @@ void cortex_m_nn_packed_conv_mve(const cortex_m_nn_packed_conv_args *args, void 
   vstrhq_s16(block.max, vdupq_n_s16((int16_t)args->activation_max));
 
   if (one_piece && columns->kernel == 1 && columns->stride == 1 && rows->stride == 1 && columns->padding == 0 &&
-      rows->padding == 0) {
+      rows->padding == 0 && columns->output == columns->input && rows->output == rows->input) {
     run_pointwise(&block, args, scratch);
     return;
   }

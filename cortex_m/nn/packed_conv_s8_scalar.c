@@ -37,9 +37,9 @@ void cortex_m_nn_packed_conv_scalar(const cortex_m_nn_packed_conv_args *args) {
           memcpy(parameters, pair + vectors * 32, sizeof parameters);
           const int32_t sum = window_sum(args, image, y * args->rows.stride - args->rows.padding,
                                          x * args->columns.stride - args->columns.padding, pair + c % 2 * 16);
-          *out++ = cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(sum, parameters[0][c % 2]), parameters[1][c % 2],
-                                                parameters[2][c % 2], args->output_offset, args->activation_min,
-                                                args->activation_max);
+          *out++ = cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(sum, parameters[0][c % 2]),
+                                                parameters[1][c % 2], parameters[2][c % 2], args->output_offset,
+                                                args->activation_min, args->activation_max);
         }
       }
     }

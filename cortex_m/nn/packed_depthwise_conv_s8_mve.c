@@ -20,8 +20,8 @@ void cortex_m_nn_packed_depthwise_conv_mve(const cortex_m_nn_packed_conv_args *a
   const int32_t channels = args->input_channels;
   int8_t *zero = scratch;
   cortex_m_nn_fill_mve(zero, (int8_t)-args->input_offset, channels);
-  const cortex_m_nn_range inside = cortex_m_nn_inside_range(columns->input, columns->kernel, columns->dilation, columns->stride,
-                                                            columns->padding, columns->output);
+  const cortex_m_nn_range inside = cortex_m_nn_inside_range(columns->input, columns->kernel, columns->dilation,
+                                                            columns->stride, columns->padding, columns->output);
   int8_t limits[2 * CORTEX_M_NN_PACKED_LANES];
   cortex_m_nn_fill_mve(limits, (int8_t)args->activation_min, CORTEX_M_NN_PACKED_LANES);
   cortex_m_nn_fill_mve(limits + CORTEX_M_NN_PACKED_LANES, (int8_t)args->activation_max, CORTEX_M_NN_PACKED_LANES);

@@ -4,8 +4,8 @@
 #include "packed_depthwise_conv_s8.h"
 #include "requantize.h"
 
-static int32_t window_sum(const cortex_m_nn_packed_conv_args *args, const int8_t *image, int32_t y, int32_t x, int32_t channel,
-                          const int8_t *weights) {
+static int32_t window_sum(const cortex_m_nn_packed_conv_args *args, const int8_t *image, int32_t y, int32_t x,
+                          int32_t channel, const int8_t *weights) {
   int32_t sum = 0;
   for (int32_t ky = 0; ky < 3; ++ky) {
     const int32_t row = y + ky * args->rows.dilation;
@@ -36,12 +36,13 @@ void cortex_m_nn_packed_depthwise_conv_scalar(const cortex_m_nn_packed_conv_args
         const int32_t multiplier = parameters[i / 4][1][i % 4], shift = parameters[i / 4][2][i % 4];
         for (int32_t y = 0; y < args->rows.output; ++y) {
           for (int32_t x = 0; x < args->columns.output; ++x) {
-            const int32_t sum = window_sum(args, image, y * args->rows.stride - args->rows.padding,
-                                           x * args->columns.stride - args->columns.padding, first + lane, block + lane);
+            const int32_t sum =
+                window_sum(args, image, y * args->rows.stride - args->rows.padding,
+                           x * args->columns.stride - args->columns.padding, first + lane, block + lane);
             const int32_t pixel = (n * args->rows.output + y) * args->columns.output + x;
             args->out[pixel * channels + first + lane] =
-                cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(sum, bias), multiplier, shift, args->output_offset,
-                                             args->activation_min, args->activation_max);
+                cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(sum, bias), multiplier, shift,
+                                             args->output_offset, args->activation_min, args->activation_max);
           }
         }
       }

@@ -8,11 +8,12 @@
 
 // The plain kernel for MVE makes 2x2 outputs of a channel from one patch where the stride is 1. On large outputs it is as good.
 static bool patches_are_as_good(const cortex_m_nn_packed_conv_args *args) {
-  return args->rows.stride == 1 && args->columns.stride == 1 && args->rows.dilation == 1 && args->columns.dilation == 1 &&
-         args->rows.output >= 12 && args->columns.output >= 12;
+  return args->rows.stride == 1 && args->columns.stride == 1 && args->rows.dilation == 1 &&
+         args->columns.dilation == 1 && args->rows.output >= 12 && args->columns.output >= 12;
 }
 
-cortex_m_nn_packing cortex_m_nn_packed_depthwise_conv_packing(cortex_m_nn_isa isa, const cortex_m_nn_packed_conv_args *args) {
+cortex_m_nn_packing cortex_m_nn_packed_depthwise_conv_packing(cortex_m_nn_isa isa,
+                                                              const cortex_m_nn_packed_conv_args *args) {
   if (isa != CORTEX_M_NN_ISA_MVE || args->rows.kernel != 3 || args->columns.kernel != 3 ||
       args->input_channels != args->output_channels || args->output_channels % CORTEX_M_NN_PACKED_LANES != 0 ||
       patches_are_as_good(args)) {
@@ -78,8 +79,9 @@ bool cortex_m_nn_packed_depthwise_conv_is_valid(const cortex_m_nn_packed_conv_ar
 
 #endif
 
-void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter, const int32_t *bias,
-                                     const int32_t *multiplier, const int32_t *shift, int8_t *packed) {
+void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter,
+                                     const int32_t *bias, const int32_t *multiplier, const int32_t *shift,
+                                     int8_t *packed) {
   const int32_t channels = args->output_channels;
   for (int32_t first = 0; first < channels; first += CORTEX_M_NN_PACKED_LANES) {
     for (int32_t tap = 0; tap < CORTEX_M_NN_PACKED_TAPS; ++tap, packed += CORTEX_M_NN_PACKED_LANES) {

@@ -341,6 +341,35 @@ static void test_linear(int32_t index) {
       arm_fully_connected_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
 }
 
+static void test_packed_linear(int32_t index) {
+  const int32_t depth = between(1, one_in(20) ? 3000 : one_in(2) ? 60 : 600), channels = 4 * between(1, 10);
+  const cmsis_nn_dims in = {between(1, 3), 1, 1, depth}, filter = {depth, 1, 1, channels}, out = {in.n, 1, 1, channels};
+  const cmsis_nn_fc_params params = {0, 0, between(-128, 127), random_activation()};
+  fill_packed_parameters(depth, channels);
+  const int8_t *x = fill(input + between(0, 3), size_of(&in));
+  int8_t *w = fill(weights, depth * channels);
+  const int32_t limit = 65535 / depth < 127 ? 65535 / depth : 127;  // as pack_linear wants the sums
+  for (int32_t i = 0; i < depth * channels; ++i) {
+    w[i] = (int8_t)(one_in(3) ? (one_in(2) ? limit : -limit) : w[i] % (limit + 1));
+  }
+  const int32_t *b = one_in(2) ? bias : NULL;
+  const cortex_m_nn_packed_linear_args args = {
+      x, second, output, in.n, depth, channels, params.output_offset, params.activation.min, params.activation.max};
+  if (!cortex_m_nn_pack_linear(&args, w, b, multiplier, shift, second) || !cortex_m_nn_packed_linear_is_valid(&args)) {
+    fail("packed linear", index, "was not packed");
+  }
+  const cmsis_nn_context ctx = begin(cortex_m_nn_packed_linear_scratch_bytes(&args));
+  const cortex_m_nn_fully_connected_call call = {&params, multiplier, shift, 1, &in, x, &filter, w, b, &out, expected};
+  cortex_m_nn_fully_connected_scalar(&call);
+  cortex_m_nn_packed_linear_s8(&args, scratch);
+  end("packed linear", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  if (index % 10 == 0) {
+    memset(output, 0x55, (size_t)size_of(&out));
+    cortex_m_nn_packed_linear_scalar(&args);
+    end("packed linear, scalar", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+  }
+}
+
 static void test_transpose_conv(int32_t index) {
   const int32_t groups = one_in(5) ? between(2, 4) : 1;
   const int32_t in_c = one_in(4) ? 16 * between(1, 3) : between(1, one_in(2) ? 8 : 40), out_c = groups * between(1, 14);
@@ -599,6 +628,7 @@ int main(void) {
     test_packed_depthwise(i);
     test_depthwise(i);
     test_linear(i);
+    test_packed_linear(i);
     test_transpose_conv(i);
     test_batch_matmul(i);
     test_elementwise(i);

@@ -69,6 +69,7 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "quantized_transpose_conv2d": (nchw, *transposed),
         "quantized_transpose_conv2d_nhwc": (image, *transposed),
         "quantized_batch_matmul": matrices,
+        "packed_linear": (image, packed[:0].new_zeros(64), 3, 4, 0, -128, 127, scratch),
         "quantized_linear": (image, torch.ones(3, 4, dtype=torch.int8), None, None, 0, 0, 0, [2**30], [1], 127, -128),
         "quantized_linear_per_channel": (image, torch.ones(4, 4, dtype=torch.int8), None, 0, 0, vector, vector, -128, 127),
         "quantized_add": (image, *one, image, *one, *one, -128, 127),

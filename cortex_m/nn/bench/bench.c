@@ -204,7 +204,27 @@ static void run_depthwise(const convolution *c) {
                                              output));
 }
 
+static bool run_packed_linear(const char *name, int32_t depth, int32_t channels) {
+  const cortex_m_nn_packed_linear_args args = {input, packed, output, 1, depth, channels, -3, kFull.min, kFull.max};
+  if (cortex_m_nn_packed_linear_packing(CORTEX_M_NN_COMPILED_ISA, &args) == CORTEX_M_NN_PACKING_NONE) {
+    return false;
+  }
+  check_packed(name, cortex_m_nn_packed_linear_bytes(&args));
+  set_shifts(depth);
+  if (!cortex_m_nn_pack_linear(&args, weights, bias, multiplier, shift, packed)) {
+    return false;
+  }
+  const cmsis_nn_context ctx = scratch_of(name, cortex_m_nn_packed_linear_scratch_bytes(&args));
+  begin();
+  cortex_m_nn_packed_linear_s8(&args, ctx.buf);
+  end(name, ARM_CMSIS_NN_SUCCESS);
+  return true;
+}
+
 static void run_linear(const char *name, int32_t depth, int32_t channels) {
+  if (run_packed_linear(name, depth, channels)) {
+    return;
+  }
   const cmsis_nn_dims in = {1, 1, 1, depth}, filter = {depth, 1, 1, channels}, out = {1, 1, 1, channels};
   const cmsis_nn_fc_params params = {0, 0, -3, kFull};  // the exporter has the input offset in the bias
   set_shifts(depth);

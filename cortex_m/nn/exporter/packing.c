@@ -2,9 +2,9 @@
 
 #include "cortex_m/nn/additional.h"
 
-static cortex_m_nn_packed_conv_args args_of(const int32_t input_nhwc[4], const int32_t kernel_hw[2], const int32_t output_nhwc[4],
-                                            const int32_t padding_hw[2], const int32_t stride_hw[2],
-                                            const int32_t dilation_hw[2]) {
+static cortex_m_nn_packed_conv_args args_of(const int32_t input_nhwc[4], const int32_t kernel_hw[2],
+                                            const int32_t output_nhwc[4], const int32_t padding_hw[2],
+                                            const int32_t stride_hw[2], const int32_t dilation_hw[2]) {
   const cortex_m_nn_packed_conv_args args = {
       .batch = input_nhwc[0],
       .input_channels = input_nhwc[3],
@@ -16,8 +16,9 @@ static cortex_m_nn_packed_conv_args args_of(const int32_t input_nhwc[4], const i
 }
 
 int32_t cortex_m_nn_plan_packed_conv(int isa, const int32_t input_nhwc[4], const int32_t filter_nhwc[4],
-                                     const int32_t output_nhwc[4], const int32_t padding_hw[2], const int32_t stride_hw[2],
-                                     const int32_t dilation_hw[2], int32_t *packed_bytes, int32_t *scratch_bytes) {
+                                     const int32_t output_nhwc[4], const int32_t padding_hw[2],
+                                     const int32_t stride_hw[2], const int32_t dilation_hw[2], int32_t *packed_bytes,
+                                     int32_t *scratch_bytes) {
   if (input_nhwc[3] != filter_nhwc[3]) {
     return CORTEX_M_NN_PACKING_NONE;  // groups
   }
@@ -40,7 +41,8 @@ int32_t cortex_m_nn_plan_packed_depthwise_conv(int isa, const int32_t input_nhwc
 }
 
 bool cortex_m_nn_write_packed_conv(const int32_t filter_nhwc[4], int32_t input_offset, const int8_t *filter,
-                                   const int32_t *bias, const int32_t *multiplier, const int32_t *shift, int8_t *packed) {
+                                   const int32_t *bias, const int32_t *multiplier, const int32_t *shift,
+                                   int8_t *packed) {
   const cortex_m_nn_packed_conv_args args = {
       .packed = packed,
       .input_channels = filter_nhwc[3],
@@ -60,4 +62,19 @@ bool cortex_m_nn_write_packed_depthwise_conv(const int32_t filter_nhwc[4], int32
       .packed = packed, .output_channels = filter_nhwc[3], .input_offset = input_offset};
   cortex_m_nn_pack_depthwise_conv(&args, filter, bias, multiplier, shift, packed);
   return cortex_m_nn_packed_depthwise_conv_is_valid(&args);
+}
+
+int32_t cortex_m_nn_plan_packed_linear(int isa, int32_t depth, int32_t channels, int32_t *packed_bytes,
+                                       int32_t *scratch_bytes) {
+  const cortex_m_nn_packed_linear_args args = {.depth = depth, .channels = channels};
+  *packed_bytes = cortex_m_nn_packed_linear_bytes(&args);
+  *scratch_bytes = cortex_m_nn_packed_linear_scratch_bytes(&args);
+  return cortex_m_nn_packed_linear_packing((cortex_m_nn_isa)isa, &args);
+}
+
+bool cortex_m_nn_write_packed_linear(int32_t depth, int32_t channels, const int8_t *weights, const int32_t *bias,
+                                     const int32_t *multiplier, const int32_t *shift, int8_t *packed) {
+  const cortex_m_nn_packed_linear_args args = {.packed = packed, .depth = depth, .channels = channels};
+  return cortex_m_nn_pack_linear(&args, weights, bias, multiplier, shift, packed) &&
+         cortex_m_nn_packed_linear_is_valid(&args);
 }

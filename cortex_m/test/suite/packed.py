@@ -1,4 +1,4 @@
-"""packed_conv2d_nhwc and packed_depthwise_conv2d_nhwc: the cases of the plain operators that a packing takes, with packed weights."""
+"""packed_conv2d_nhwc, packed_depthwise_conv2d_nhwc and packed_linear: the cases of the plain operators that a packing takes, with packed weights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from cortex_m.host.packing import pack_convolution
+from cortex_m.host.packing import pack_convolution, pack_linear
 from cortex_m.target_config import Backend
-from cortex_m.test.suite import convolution
-from cortex_m.test.suite.case import Case, Scratch, named_arguments, reference
+from cortex_m.test.suite import convolution, linear
+from cortex_m.test.suite.case import Case, Scratch, int32, named_arguments, reference
 from cortex_m.test.suite.oracle import clamp, oracle, requantize
 
 _PACKED = {
@@ -77,6 +78,46 @@ def packed_depthwise_conv2d_nhwc(
     return _finish(sums, weight_sums, *parameters, input_offset, output_offset, activation_min, activation_max)
 
 
+@oracle("packed_linear")
+def packed_linear(input, packed, packing, output_channels, output_offset, activation_min, activation_max):
+    assert packing == 3
+    depth, data = input.shape[-1], packed.tobytes()
+    weights = np.zeros((output_channels, depth + 3), np.int64)
+    parameters = np.zeros((3, output_channels), np.int64)
+    for first in range(0, output_channels, 4):
+        for value in range(0, depth, 4):
+            # Values and channels of the eight halves.
+            for place in ((0, 0), (2, 0), (0, 2), (2, 2), (1, 0), (3, 0), (1, 2), (3, 2)):
+                half, data = int.from_bytes(data[:2], "little", signed=True), data[2:]
+                second = (half + 128) % 256 - 128
+                weights[first + place[1] : first + place[1] + 2, value + place[0]] = (half - second) // 256, second
+        for kind in range(3):
+            parameters[kind, first : first + 4] = np.frombuffer(data[:16], "<i4")
+            data = data[16:]
+    assert data == b"" and not weights[:, depth:].any()
+    sums = np.einsum("...k,nk->...n", input.astype(np.int64), weights[:, :depth])
+    assert np.abs(sums[..., ::2]).max() < 2**23
+    bias, multipliers, shifts = parameters
+    return clamp(requantize(sums + bias, multipliers, shifts) + output_offset, activation_min, activation_max)
+
+
+def packed_linear_of(plain: Case) -> Case | None:
+    """The same call with packed weights, the input offset in the bias; None where the kernel library packs nothing."""
+    given = named_arguments(plain)
+    weights = given["weights"]
+    bias = given["input_offset"] * weights.numpy().astype(np.int64).sum(1)
+    if given["bias"] is not None:
+        bias = bias + given["bias"].numpy()
+    made = pack_linear(Backend.DSP, weights, int32(bias), given["requantize_multipliers"], given["requantize_shifts"])
+    if made is None:
+        return None
+    arguments = (
+        given["input"], made.packed, made.packing, len(weights), given["output_offset"], given["activation_min"],
+        given["activation_max"], Scratch(lambda backend: made.scratch_bytes),
+    )  # fmt: skip
+    return Case("packed_linear", plain.name, arguments, plain.kind, saturates=plain.saturates, backends=(Backend.DSP,))
+
+
 def packed(plain: Case) -> Case | None:
     """The same call with packed weights; None where the kernel library packs nothing."""
     given = named_arguments(plain)
@@ -96,10 +137,22 @@ def packed(plain: Case) -> Case | None:
         given["input_offset"], given["output_offset"], given["activation_min"], given["activation_max"],
         Scratch(lambda backend: made.scratch_bytes),
     )  # fmt: skip
-    return Case(_PACKED[plain.op], plain.name, arguments, plain.kind, saturates=plain.saturates, backends=(Backend.MVE,))
+    return Case(
+        _PACKED[plain.op], plain.name, arguments, plain.kind, saturates=plain.saturates, backends=(Backend.MVE,)
+    )
 
 
 def cases() -> Iterator[Case]:
+    for depth in (1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 70):
+        for outputs, rows in ((4, ()), (8, (2,)), (12, (1, 3))):
+            for relu in (False, True):
+                plain = linear.linear(
+                    f"{depth} to {outputs}, relu {relu}", 500 + depth, rows=rows, depth=depth, outputs=outputs, form="per_channel",
+                    relu=relu, bias=outputs != 8,
+                )  # fmt: skip
+                case = packed_linear_of(plain)
+                assert case is not None
+                yield case
     for plain in convolution.cases():
         if plain.op in _PACKED and "no scratch" not in plain.name:
             case = packed(plain)
@@ -117,7 +170,9 @@ def cases() -> Iterator[Case]:
     ]
     for seed, (channels, changes) in enumerate(depthwise):
         case = packed(
-            convolution.convolution(f"{channels} channels, {changes}", 400 + seed, channels=channels, depth_multiplier=1, **changes)
+            convolution.convolution(
+                f"{channels} channels, {changes}", 400 + seed, channels=channels, depth_multiplier=1, **changes
+            )
         )
         assert case is not None
         yield case
@@ -140,9 +195,21 @@ def _drawn(draw, depthwise: bool) -> Case:
             batch=draw(st.sampled_from([1, 1, 2])), bias=draw(st.booleans()), relu=draw(st.booleans()), **changes,
         )
     )  # fmt: skip
-    assert case is not None
+    assume(case is not None)  # a factor of one half or more is not packed
+    return case
+
+
+@st.composite
+def _drawn_linear(draw) -> Case:
+    seed = draw(st.integers(0, 2**32 - 1))
+    plain = linear.linear(
+        f"seed {seed}", seed, rows=tuple(draw(st.lists(st.integers(1, 4), max_size=3))), depth=draw(st.integers(1, 80)),
+        outputs=4 * draw(st.integers(1, 10)), form="per_channel", bias=draw(st.booleans()), relu=draw(st.booleans()),
+    )  # fmt: skip
+    case = packed_linear_of(plain)
+    assume(case is not None)  # a factor of one half or more is not packed
     return case
 
 
 def draws() -> list[tuple[st.SearchStrategy[Case], int]]:
-    return [(_drawn(depthwise), 30) for depthwise in (False, True)]
+    return [(_drawn(depthwise), 30) for depthwise in (False, True)] + [(_drawn_linear(), 30)]
