@@ -5,10 +5,10 @@
 """
 
 # For what runs on the machine that builds: tools, tests.
-HOST_ONLY = ["//platforms/core:host"]
+HOST_ONLY = [Label("//platforms/core:host")]
 
 # For what exists on a Cortex-M alone: startup code, linker scripts' ELFs.
 DEVICE_ONLY = select({
-    "//platforms/core:host": ["//platforms:incompatible"],
+    str(Label("//platforms/core:host")): [Label("//platforms:incompatible")],
     "//conditions:default": [],
 })

@@ -22,8 +22,8 @@ def cortex_m_repositories(bazel_folders):
     googletest_repository(name = "googletest")
     pypi_repository(
         name = "pypi",
-        lock = "//third_party/pypi:requirements.txt",
-        lock_cpu = "//third_party/pypi:requirements-cpu.txt",
-        lock_cuda = "//third_party/pypi:requirements-cuda.txt",
+        lock = Label("//third_party/pypi:requirements.txt"),
+        lock_cpu = Label("//third_party/pypi:requirements-cpu.txt"),
+        lock_cuda = Label("//third_party/pypi:requirements-cuda.txt"),
     )
     qemu_repository(name = "qemu")

@@ -24,8 +24,8 @@ def pytest_test(name, srcs, deps = [], data = [], size = "medium", args = [], ta
     """
     native.py_test(
         name = name,
-        srcs = srcs + ["//tools:pytest_main.py"],
-        main = "//tools:pytest_main.py",
+        srcs = srcs + [Label("//tools:pytest_main.py")],
+        main = Label("//tools:pytest_main.py"),
         args = ["$(rootpath %s)" % src for src in srcs] + args,
         data = data,
         python_version = "PY3",

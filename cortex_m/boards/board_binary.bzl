@@ -3,8 +3,9 @@
 load(":boards.bzl", "BOARDS")
 load(":linker_script.bzl", "linker_script")
 
-# config_settings of //cortex_m/boards: Bazel 4 takes no constraint_value as a condition of select().
-_CORE = "//cortex_m/boards:is_"
+# config_settings of //cortex_m/boards: Bazel 4 takes no constraint_value as a condition of select(). Labels are made here, not
+# where a macro is called: there they could be of another workspace.
+_CORE = str(Label("//cortex_m/boards:is_"))
 _HOST = _CORE + "host"
 
 _NAMES = {_CORE + core: board["name"] for board in BOARDS.values() for core in board["cores"]}
@@ -21,13 +22,13 @@ BOARD_NAME = select(dict(_NAMES, **{"//conditions:default": "mps3_an547"}))
 # cc_library of the board, by platform.
 BOARD_LIBRARY = select(dict(
     {
-        _CORE + core: "//cortex_m/boards/" + board["name"]
+        _CORE + core: Label("//cortex_m/boards/" + board["name"])
         for board in BOARDS.values()
         for core in board["cores"]
     },
     **{
-        _HOST: "//cortex_m/boards/host",
-        "//conditions:default": "//cortex_m/boards:no_board",
+        _HOST: Label("//cortex_m/boards/host"),
+        "//conditions:default": Label("//cortex_m/boards:no_board"),
     }
 ))
 
@@ -72,7 +73,7 @@ def board_binary(
     native.cc_binary(
         name = name,
         srcs = srcs,
-        deps = deps + ["//cortex_m/boards:board"],
+        deps = deps + [Label("//cortex_m/boards:board")],
         additional_linker_inputs = kwargs.pop("additional_linker_inputs", []) + select({
             _HOST: [],
             "//conditions:default": [script] + ([placement] if placement else []),

@@ -1,7 +1,16 @@
 """`device_binary`: an ELF for a named core, as a file that host targets use as data; `small_device_binary`: the same in -Os."""
 
+load("//cortex_m:cores.bzl", "CORES")
+
+_PLATFORMS = {core: str(Label("//platforms:" + core)) for core in CORES}
+
+def _platform(core):
+    if core not in _PLATFORMS:
+        fail("there is no core %s; there are %s" % (core, ", ".join(_PLATFORMS.keys())))
+    return _PLATFORMS[core]
+
 def _to_core_impl(_settings, attr):
-    return {"//command_line_option:platforms": "//platforms:" + attr.core}
+    return {"//command_line_option:platforms": _platform(attr.core)}
 
 to_core = transition(
     implementation = _to_core_impl,
@@ -18,7 +27,7 @@ def _device_binary_impl(ctx):
 
 def _to_small_impl(settings, attr):
     return {
-        "//command_line_option:platforms": "//platforms:" + attr.core,
+        "//command_line_option:platforms": _platform(attr.core),
         "//command_line_option:features": settings["//command_line_option:features"] + ["minimum_size"],
     }
 

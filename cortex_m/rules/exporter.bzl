@@ -4,8 +4,10 @@ Bazel names output folders after the transitions that led there. Every way to a 
 nothing else uses, so all cores share one export instead of repeating it.
 """
 
+_EXPORTER = str(Label("//platforms:exporter"))
+
 def _to_exporter_impl(_settings, _attr):
-    return {"//command_line_option:platforms": "//platforms:exporter"}
+    return {"//command_line_option:platforms": _EXPORTER}
 
 to_exporter = transition(
     implementation = _to_exporter_impl,

@@ -110,8 +110,8 @@ def embedded_runner(name, model, operators, deps, arena = None, table = True, vi
     )
     board_binary(
         name = name,
-        srcs = ["//cortex_m/runner:embedded.cc", sources],
-        deps = [sources, "//cortex_m/runner:embedded_deps"] + deps,
+        srcs = [Label("//cortex_m/runner:embedded.cc"), sources],
+        deps = [sources, Label("//cortex_m/runner:embedded_deps")] + deps,
         placement = name + "_placement",
         visibility = visibility,
         **kwargs
@@ -143,8 +143,8 @@ def cortex_m_runner(name, model, arena = None, portable = False, visibility = No
         name = name,
         model = model,
         arena = arena,
-        operators = "//cortex_m/runner:all.txt" if portable else "//cortex_m/runner:int8.txt",
-        deps = ["//cortex_m/runner:all_operators" if portable else "//cortex_m/runner:int8_operators"] + kwargs.pop("deps", []),
+        operators = Label("//cortex_m/runner:all.txt") if portable else Label("//cortex_m/runner:int8.txt"),
+        deps = [Label("//cortex_m/runner:all_operators") if portable else Label("//cortex_m/runner:int8_operators")] + kwargs.pop("deps", []),
         visibility = visibility,
         **kwargs
     )

@@ -113,7 +113,7 @@ def _record_impl(ctx):
     script = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(script, _RECORD_SCRIPT.format(
         label = ctx.label,
-        tests = " ".join([_quote(test[DefaultInfo].files_to_run.executable.short_path) for test in ctx.attr.tests]),
+        tests = " ".join([_quote("./" + test[DefaultInfo].files_to_run.executable.short_path) for test in ctx.attr.tests]),
         baseline = _quote(ctx.attr.baseline_path),
         cores = _quote(",".join(ctx.attr.cores)),
     ), is_executable = True)

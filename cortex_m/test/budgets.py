@@ -41,9 +41,7 @@ class Budgets:
     def of_accuracy(self) -> bool:
         return self.min_sqnr_db is not None or self.min_top1_agreement is not None
 
-    def check(
-        self, now: Figures | None, then: Figures | None, reached: Accuracy | None
-    ) -> tuple[list[str], list[str]]:
+    def check(self, now: Figures | None, then: Figures | None, reached: Accuracy | None) -> tuple[list[str], list[str]]:
         """A sentence for each limit that is broken, and tables of where the figures come from. Raises ValueError if the
         accuracy has a limit and nothing is known of it."""
         sentences, tables = [], []
@@ -60,7 +58,9 @@ class Budgets:
                     )
                     tables.append(table(now, then))
         if tables and then is not None and now is not None and then.compiler != now.compiler:
-            tables.append(f"The baseline was recorded with {then.compiler or 'an unknown compiler'}, this is {now.compiler}.")
+            tables.append(
+                f"The baseline was recorded with {then.compiler or 'an unknown compiler'}, this is {now.compiler}."
+            )
         if self.of_accuracy and reached is None:
             raise ValueError("an accuracy is asked for, but no sample has outputs of the float model")
         if reached is not None and self.min_sqnr_db is not None and reached.worst_sqnr_db < self.min_sqnr_db:
@@ -69,7 +69,11 @@ class Budgets:
                 f"output {worst} has an SQNR of {reached.worst_sqnr_db:.2f} dB over {_samples(reached)}, "
                 f"and at least {self.min_sqnr_db:g} dB are asked for"
             )
-        if reached is not None and self.min_top1_agreement is not None and reached.top1_agreement < self.min_top1_agreement:
+        if (
+            reached is not None
+            and self.min_top1_agreement is not None
+            and reached.top1_agreement < self.min_top1_agreement
+        ):
             sentences.append(
                 f"the largest output agrees with the float model's in {100 * reached.top1_agreement:.2f} % of "
                 f"{_samples(reached)}, and at least {100 * self.min_top1_agreement:g} % are asked for"
@@ -77,9 +81,7 @@ class Budgets:
         return sentences, tables
 
 
-def summary(
-    equal: str, budgets: Budgets, now: Figures | None, then: Figures | None, reached: Accuracy | None
-) -> str:
+def summary(equal: str, budgets: Budgets, now: Figures | None, then: Figures | None, reached: Accuracy | None) -> str:
     """One line: what was compared, what it costs (of how much, and the change since the baseline), how close it is."""
     parts = [equal] if equal else []
     if now is not None:

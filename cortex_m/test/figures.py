@@ -1,9 +1,9 @@
 """What a runner costs on a core, and tables of what grew since that was recorded.
 
-    now = Figures(...)
-    write(Path("net_baseline.json"), "cortex_m55", now, cores=["cortex_m55", "cortex_m4"])
-    then = read(Path("net_baseline.json"), "cortex_m55")
-    print(flash_table(now, then))
+now = Figures(...)
+write(Path("net_baseline.json"), "cortex_m55", now, cores=["cortex_m55", "cortex_m4"])
+then = read(Path("net_baseline.json"), "cortex_m55")
+print(flash_table(now, then))
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def flash_table(now: Figures, then: Figures | None) -> str:
         largest = sorted(pairs, key=lambda row: -(row[2] or 0))[:10]
         tables.append(_table("the largest in code and constants, bytes", largest, whole=now.flash_bytes))
     else:
-        changed = sorted((row for row in pairs if row[1] != row[2]), key=lambda row: -abs((row[2] or 0) - (row[1] or 0)))
+        changed = sorted(
+            (row for row in pairs if row[1] != row[2]), key=lambda row: -abs((row[2] or 0) - (row[1] or 0))
+        )
         if changed:
             tables.append(_table("what changed in code and constants, bytes", changed))
     return "\n\n".join(tables)

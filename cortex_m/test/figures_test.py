@@ -15,7 +15,11 @@ THEN = Figures(
     ram={"arena": 4096, "method state": 500},
     load=900,
     inference=10_000,
-    layers={"0 cortex_m::quantize_per_tensor": 400, "1 cortex_m::quantized_conv2d a": 6000, "2 cortex_m::quantized_linear b": 3000},
+    layers={
+        "0 cortex_m::quantize_per_tensor": 400,
+        "1 cortex_m::quantized_conv2d a": 6000,
+        "2 cortex_m::quantized_linear b": 3000,
+    },
 )
 NOW = Figures(
     compiler="GCC 12",

@@ -161,8 +161,12 @@ def check(options: argparse.Namespace) -> tuple[str, list[str], list[str]]:
     else:
         cases = samples.from_vectors(options.vectors)
     on_board = options.core != "host"
-    then = figures.read(options.baseline, options.core) if options.baseline and on_board and not options.record else None
-    runs = run_samples(options, cases, layers=on_board and (budgets.of_costs or then is not None or options.record is not None))
+    then = (
+        figures.read(options.baseline, options.core) if options.baseline and on_board and not options.record else None
+    )
+    runs = run_samples(
+        options, cases, layers=on_board and (budgets.of_costs or then is not None or options.record is not None)
+    )
     sentences = compare(cases, runs)
     reached = judge(cases, runs, program, report)
     now = measure(options.elf, runs, report) if on_board else None
@@ -176,7 +180,9 @@ def check(options: argparse.Namespace) -> tuple[str, list[str], list[str]]:
 
 
 def parser() -> argparse.ArgumentParser:
-    parse = argparse.ArgumentParser(description="Compares a model on a simulated board with its prediction and budgets.")
+    parse = argparse.ArgumentParser(
+        description="Compares a model on a simulated board with its prediction and budgets."
+    )
     parse.add_argument("--elf", type=Path, required=True, help="the runner")
     parse.add_argument("--core", required=True, help="platform it is built for, cortex_m55; or host")
     parse.add_argument("--program_info", type=Path, required=True, help="what program_info printed of the .pte")
@@ -188,7 +194,9 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("--max_ram_bytes", type=int, help="budget: arena, data and the stack as deep as used")
     parse.add_argument("--max_instructions", type=int, help="budget: of one inference")
     parse.add_argument("--min_sqnr_db", type=float, help="budget: of each output against the float model's")
-    parse.add_argument("--min_top1_agreement", type=float, help="budget, 0 to 1: same largest channel as the float model")
+    parse.add_argument(
+        "--min_top1_agreement", type=float, help="budget, 0 to 1: same largest channel as the float model"
+    )
     parse.add_argument("--baseline", type=Path, help="recorded figures, to show what grew since")
     parse.add_argument("--how_to_record", help="what to tell whoever has no baseline")
     parse.add_argument("--record", type=Path, help="file to write the figures to")

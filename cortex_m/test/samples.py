@@ -1,8 +1,8 @@
 """What a model is tested with: the bytes of its inputs, those its outputs must be, and what the float model gives.
 
-    program = read_program(Path("program_info.json"))
-    samples = from_vectors(Path("net.vectors"))                                 # the exporter's
-    samples = from_arrays(program, [Path("x.npy")], [Path("y.npy")], exact=True)    # one's own
+program = read_program(Path("program_info.json"))
+samples = from_vectors(Path("net.vectors"))                                 # the exporter's
+samples = from_arrays(program, [Path("x.npy")], [Path("y.npy")], exact=True)    # one's own
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def read_program(info: Path) -> Program:
 
 def _tensor(entry: dict[str, Any], kind: str) -> Tensor:
     if entry["type"] != "tensor":
-        raise ValueError(f"one of the program's {kind} is no tensor but of type {entry['type']}, which cannot be tested so")
+        raise ValueError(
+            f"one of the program's {kind} is no tensor but of type {entry['type']}, which cannot be tested so"
+        )
     dtype = {"float": "float32", "double": "float64", "half": "float16"}.get(entry["dtype"], entry["dtype"])
     return Tensor(np.dtype(dtype), tuple(entry["sizes"]), tuple(entry["dim_order"]))
 
@@ -133,7 +135,9 @@ def _load(paths: Sequence[Path], specs: Sequence[Tensor], kind: str, same_dtype:
                 "several samples have one more dimension in front"
             )
         if array.dtype != spec.dtype if same_dtype else not np.issubdtype(array.dtype, np.floating):
-            wanted = f"{kind} {number} of the program is {spec}" if same_dtype else "an accuracy is judged by float values"
+            wanted = (
+                f"{kind} {number} of the program is {spec}" if same_dtype else "an accuracy is judged by float values"
+            )
             raise ValueError(f"{path} holds {array.dtype}, but {wanted}")
         arrays.append(array)
     return arrays

@@ -46,7 +46,12 @@ X, Y = np.zeros((1, 2, 3, 4), np.float32), np.zeros((1, 5), np.int8)
 @pytest.mark.parametrize(
     ("x", "y", "exact", "sentence"),
     [
-        (X.reshape(1, 3, 4, 2), Y, True, r"x.npy has shape \[1, 3, 4, 2\], but input 0 of the program is float32 of shape \[1, 2, 3, 4\]"),
+        (
+            X.reshape(1, 3, 4, 2),
+            Y,
+            True,
+            r"x.npy has shape \[1, 3, 4, 2\], but input 0 of the program is float32 of shape \[1, 2, 3, 4\]",
+        ),
         (X[0], Y, True, "x.npy has shape"),
         (np.zeros((0, 1, 2, 3, 4), np.float32), Y, True, "x.npy has shape"),
         (X.astype(np.float64), Y, True, "x.npy holds float64, but input 0 of the program is float32"),

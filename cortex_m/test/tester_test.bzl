@@ -23,7 +23,7 @@ def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], runner = "universal
         name = name,
         srcs = srcs,
         args = ["-p", "cortex_m.test.pytest_plugin"] + ["--cortex-m-target=" + CORES[core]["target"] for core in cores] + args,
-        data = data + ["//cortex_m/runner:%s_%s" % (runner, core) for core in cores],
-        deps = deps + ["//cortex_m/test:tester"],
+        data = data + [Label("//cortex_m/runner:%s_%s" % (runner, core)) for core in cores],
+        deps = deps + [Label("//cortex_m/test:tester")],
         **kwargs
     )

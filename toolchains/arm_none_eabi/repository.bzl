@@ -33,16 +33,20 @@ arm_none_eabi_toolchains(
 )
 """
 
+def _canonical(gcc):
+    """The same by the real name of its folder: from /bin, a link on Debian, GCC names its headers in another way than from /usr/bin."""
+    return gcc.dirname.realpath.get_child(gcc.basename)
+
 def _find_gcc(ctx):
     folder = ctx.os.environ.get("ARM_NONE_EABI_GCC_PATH")
     if not folder:
         gcc = ctx.which("arm-none-eabi-gcc")
         if not gcc:
             fail("arm-none-eabi-gcc, the cross compiler, is not installed: './bazelw' or 'apt-get install %s' puts it in place." % _PACKAGES)
-        return gcc
+        return _canonical(gcc)
     for candidate in [folder + "/arm-none-eabi-gcc", folder + "/bin/arm-none-eabi-gcc"]:
         if ctx.path(candidate).exists:
-            return ctx.path(candidate)
+            return _canonical(ctx.path(candidate))
     fail("$ARM_NONE_EABI_GCC_PATH is %s, a folder that holds no arm-none-eabi-gcc." % folder)
 
 def _include_directories(ctx, gcc):

@@ -11,7 +11,7 @@ A rule that runs an ELF asks for it so:
     rule(implementation = _impl, test = True, toolchains = [SIMULATOR_TOOLCHAIN_TYPE])
 """
 
-SIMULATOR_TOOLCHAIN_TYPE = "//toolchains/simulator:toolchain_type"
+SIMULATOR_TOOLCHAIN_TYPE = str(Label("//toolchains/simulator:toolchain_type"))
 
 SimulatorInfo = provider(
     doc = "An installed simulator.",
