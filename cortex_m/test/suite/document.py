@@ -1,6 +1,6 @@
 """docs/operators.md: which operator is tested with which element types on which core.
 
-    python -m cortex_m.test.suite.document docs/operators.md
+python -m cortex_m.test.suite.document docs/operators.md
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from cortex_m.ops.operators import read_schemas
-from cortex_m.target_config import core_table
+from cortex_m.target_config import Backend, core_table
 from cortex_m.test.suite.case import Case, reference
 from cortex_m.test.suite.refusals import all_refusals
 from cortex_m.test.suite.registry import all_cases
@@ -30,7 +30,7 @@ AddressSanitizer and UndefinedBehaviorSanitizer.
 
 *Chosen* calls cover shapes, strides, paddings, layouts and the edges of the numbers; *drawn* ones are hypothesis' layer
 parameters; *exhaustive* ones go through all pairs or all values. A *refusal* is a call with one bad argument, which must fail with
-the operator's own reason.
+the operator's own reason. An operator for the kernels of some cores is refused by the others, each of its calls.
 
 """
 _KINDS = ("example", "drawn", "exhaustive")
@@ -50,20 +50,35 @@ def _row(cells: list) -> str:
 def document() -> str:
     """The whole file."""
     counts: dict[str, dict[str, Counter]] = defaultdict(lambda: defaultdict(Counter))
+    runs: dict[str, dict[str, Counter]] = defaultdict(lambda: defaultdict(Counter))  # by core
+    isas = {core: Backend[entry["isa"]] for core, entry in core_table().items()}
     for case in all_cases():
         counts[case.op][_types(case)][case.kind] += 1
+        runs[case.op][_types(case)].update(["host", *(core for core, isa in isas.items() if isa in case.backends)])
     refusals = Counter(refusal.case.op for refusal in all_refusals())
     cores = ["host", *(core.removeprefix("cortex_").upper().replace("PLUS", "+") for core in core_table())]
     header = ["operator", "element types", "chosen", "drawn", "exhaustive", *cores, "refusals"]
     lines = [_row(header), _row(["---"] * len(header))]
     for op in read_schemas():
         for number, (types, kinds) in enumerate(sorted(counts[op].items())):
-            total = sum(kinds.values())
             first = number == 0
             lines.append(
-                _row([f"`{op}`" if first else "", types, *(kinds[kind] for kind in _KINDS), *[total] * len(cores), refusals[op] * first])
+                _row(
+                    [
+                        f"`{op}`" if first else "",
+                        types,
+                        *(kinds[kind] for kind in _KINDS),
+                        *(runs[op][types][core] for core in ["host", *isas]),
+                        refusals[op] * first,
+                    ]
+                )
             )
-    return _HEAD + "\n".join(lines) + "\n\n## Schemas\n\n" + "".join(f"    {schema}\n" for schema in read_schemas().values())
+    return (
+        _HEAD
+        + "\n".join(lines)
+        + "\n\n## Schemas\n\n"
+        + "".join(f"    {schema}\n" for schema in read_schemas().values())
+    )
 
 
 def main(argv: list[str]) -> None:
