@@ -35,7 +35,7 @@ class PackWeightsPass(CortexMPass):
 
     def _pack_linear(self, editor: GraphEditor, node: Node) -> None:
         x, weights, bias, _, output_offset, multipliers, shifts, low, high = node.args
-        values = [editor.constant_value(value) for value in (weights, bias, multipliers, shifts)]
+        values: list[Any] = [editor.constant_value(value) for value in (weights, bias, multipliers, shifts)]
         if any(value is None for value in values if value is not values[1]) or (bias is not None and values[1] is None):
             return
         made = pack_linear(self.target_config.backend, *values)
