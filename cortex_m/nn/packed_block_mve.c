@@ -29,7 +29,8 @@
 
 // Stack: 0 the windows, 16 passes of four steps, 20 where the first one begins, 24 out, 28 end. q4 offset, q5 min, q6 max,
 // q7 places.
-__attribute__((naked)) void cortex_m_nn_packed_block_mve(const cortex_m_nn_packed_block *block) {
+void cortex_m_nn_packed_block_mve(const cortex_m_nn_packed_block *block) __attribute__((naked));
+void cortex_m_nn_packed_block_mve(const cortex_m_nn_packed_block *block) {
   (void)block;
   __asm__ volatile(
       "push {r4-r11, lr}\n\t"

@@ -42,7 +42,8 @@
   "vrshl.s32 " sums ", " sums ", q2\n\t"
 
 // r0-r8 the taps, r9 packed, r10 out, r11 output offset, r12 limits, lr blocks.
-__attribute__((naked)) void cortex_m_nn_packed_depthwise_pixel_mve(const cortex_m_nn_packed_depthwise_pixel *pixel) {
+void cortex_m_nn_packed_depthwise_pixel_mve(const cortex_m_nn_packed_depthwise_pixel *pixel) __attribute__((naked));
+void cortex_m_nn_packed_depthwise_pixel_mve(const cortex_m_nn_packed_depthwise_pixel *pixel) {
   (void)pixel;
   __asm__ volatile(
       "push {r4-r11, lr}\n\t"
