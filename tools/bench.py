@@ -1,10 +1,11 @@
-"""Counts instructions of the int8 kernels on simulated cores and compares them with a peer's.
+"""What kernels and whole inferences cost on simulated cores, in executed instructions, beside a peer's.
 
     bazel run //tools:bench -- --cores m55,m4
     bazel run //tools:bench -- --json bench.json
 
-Counts are exact and the same in every run, but instructions are not cycles. The peer's numbers, and the versions they are
-of, stand in bench_yardstick.json.
+Layers are single calls of cortex_m/nn; models are inferences with float inputs and outputs, exported for the core. Counts are exact and
+the same in every run, but instructions are not cycles. The peer's numbers, and the versions they are of, stand in
+bench_yardstick.json.
 """
 
 from __future__ import annotations
@@ -14,24 +15,39 @@ import math
 import os
 import re
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from absl import app, flags
 
 from cortex_m import simulator
 from cortex_m.boards import boards
+from cortex_m.simulator import elf_size
 
 FLAGS = flags.FLAGS
 flags.DEFINE_list("cores", None, "Short names: m55,m4,m3. All that have a board by default.")
-flags.DEFINE_string("json", None, "Also write the table to this file.")
-flags.DEFINE_string("record", None, "Write the counts to this file: bench_recorded.json, which bench_test holds them against.")
+flags.DEFINE_list("kinds", ["layer", "model"], "layer, model or both.")
+flags.DEFINE_string("json", None, "Also write the tables to this file.")
+flags.DEFINE_string("record", None, "Write the figures to this file: bench_recorded.json, which bench_test holds them against.")
 
 _HERE = Path(__file__).parent
 _PROGRAMS = Path("cortex_m/nn/bench")
+_MODELS = Path("tools/bench_models")
+KINDS = ("layer", "model")
+NETWORKS = {
+    "DS-CNN": "ds_cnn",
+    "ResNet8": "resnet8",
+    "MobileNetV1-0.25, 96x96": "mobilenet_v1_025",
+    "deep autoencoder": "deep_autoencoder",
+    "MobileNetV2, 224x224": "mobilenet_v2",
+}
+# Of a case: {"instructions": ..., "flash_bytes": ..., "ram_bytes": ...}, bytes for models alone.
+Figures = dict[str, int]
 
 
 def yardstick() -> dict:
-    """versions and, by core and case, the peer's instructions."""
+    """versions; by core and case, the peer's instructions ("layer", "model") and bytes ("memory")."""
     return json.loads((_HERE / "bench_yardstick.json").read_text())
 
 
@@ -41,12 +57,36 @@ def available_cores() -> dict[str, str]:
     return {name: board_of[f"cortex_{name}"] for name in yardstick()["layer"] if f"cortex_{name}" in board_of}
 
 
-def count(core: str, board: str) -> dict[str, int]:
+def measure(core: str, board: str, kind: str) -> dict[str, Figures]:
+    """Figures by case; says on standard error what runs."""
+    if kind == "layer":
+        _progress(f"{core}: layers")
+        return {case: {"instructions": count} for case, count in count_layers(core, board).items()}
+    return {case: measure_model(core, board, case) for case in NETWORKS}
+
+
+def count_layers(core: str, board: str) -> dict[str, int]:
     """Instructions by case."""
-    elf = _PROGRAMS / f"bench_cortex_{core}.elf"
-    result = simulator.run(board, elf, timeout=300)
+    result = simulator.run(board, _PROGRAMS / f"bench_cortex_{core}.elf", timeout=300)
     lines = [line.rsplit(": ", 1) for line in result.stdout.splitlines()]
     return {case: int(value) for case, value in lines}
+
+
+def measure_model(core: str, board: str, case: str) -> Figures:
+    """One inference. flash_bytes: code, constants and .pte; ram_bytes: planned arena and state of the runtime."""
+    _progress(f"{core}: {case}")
+    network = NETWORKS[case]
+    elf = _MODELS / f"{network}_{core}.elf"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "input.bin").write_bytes((_MODELS / f"{network}.bin").read_bytes())
+        arguments = ["--input", "input.bin", "--output-prefix", "output"]
+        printed = simulator.run(board, elf, arguments, cwd=folder, timeout=600).stdout
+    values = dict(line.rsplit(": ", 1) for line in printed.splitlines() if ": " in line)
+    return {
+        "instructions": int(values["inference instructions"]),
+        "flash_bytes": elf_size.report(elf)["flash"],
+        "ram_bytes": int(values["arena"]) + int(values["method state"]),
+    }
 
 
 def compiler(core: str) -> str:
@@ -57,20 +97,22 @@ def compiler(core: str) -> str:
     return f"gcc {found[1].decode()}"
 
 
-def rows(core: str, counts: dict[str, int]) -> list[dict]:
+def rows(core: str, kind: str, measured: dict[str, Figures]) -> list[dict]:
     """One row for each case that both sides have, in the yardstick's order."""
-    peer = yardstick()["layer"][core]
+    peer = yardstick()[kind][core]
     return [
         {
             "core": core,
             "case": case,
-            "kind": "layer",
-            "instructions": counts[case],
+            "kind": kind,
+            "instructions": measured[case]["instructions"],
             "yardstick": peer[case],
-            "ratio": round(counts[case] / peer[case], 4),
+            "ratio": round(measured[case]["instructions"] / peer[case], 4),
+            "flash_bytes": measured[case].get("flash_bytes"),
+            "ram_bytes": measured[case].get("ram_bytes"),
         }
         for case in peer
-        if case in counts
+        if case in measured
     ]
 
 
@@ -78,15 +120,58 @@ def geometric_mean(table: list[dict]) -> float:
     return math.exp(sum(math.log(row["instructions"] / row["yardstick"]) for row in table) / len(table))
 
 
-def versions(core: str) -> dict[str, str]:
+def memory_rows(table: list[dict]) -> list[tuple[str, int, int, int, int]]:
+    """(case, flash, the peer's, RAM, the peer's) of the models whose bytes the yardstick has."""
+    known = yardstick()["memory"]
+    found = []
+    for row in table:
+        peer = known.get(row["core"], {}).get(row["case"]) if row["kind"] == "model" else None
+        if peer is not None:
+            flash, ram = peer["code"] + peer["pte"], peer["arena"] + peer["state"]
+            found.append((row["case"], row["flash_bytes"], flash, row["ram_bytes"], ram))
+    return found
+
+
+def versions(core: str) -> dict:
     """Of the compiler, the simulator and the peer."""
     qemu = subprocess.run(["qemu-system-arm", "--version"], capture_output=True, text=True, check=True).stdout
     return {"compiler": compiler(core), "simulator": qemu.splitlines()[0], "yardstick": yardstick()["versions"]}
 
 
-def _write(name: str, content: dict) -> None:
-    target = Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / name
-    target.write_text(json.dumps(content, indent=1) + "\n")
+def print_table(core: str, kind: str, table: list[dict]) -> None:
+    print(f"{core + ', ' + kind + 's':42} {'instructions':>13} {'yardstick':>13} {'ratio':>7} {'flash':>10} {'RAM':>10}")
+    for row in table:
+        sizes = "".join(f" {row[key]:10,}" for key in ("flash_bytes", "ram_bytes") if row[key] is not None)
+        print(f"{row['case']:42} {row['instructions']:13,} {row['yardstick']:13,} {row['ratio']:7.3f}{sizes}")
+    print(f"{'geometric mean':70} {geometric_mean(table):7.3f}\n", flush=True)
+    memory = memory_rows(table)
+    if memory:
+        titles = f"{'flash':>10} {'yardstick':>10} {'ratio':>7} {'RAM':>10} {'yardstick':>10} {'ratio':>7}"
+        print(f"{core + ', bytes':42} {titles}")
+        for case, *pairs in memory:
+            cells = [f"{ours:10,} {peer:10,} {ours / peer:7.3f}" for ours, peer in (pairs[:2], pairs[2:])]
+            print(f"{case:42} {' '.join(cells)}")
+        print(flush=True)
+
+
+def _progress(text: str) -> None:
+    print(f"measuring {text}", file=sys.stderr, flush=True)
+
+
+def _path(name: str) -> Path:
+    return Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / name
+
+
+def recorded_figures(measured: dict[str, dict[str, dict[str, Figures]]]) -> dict:
+    """By core, the instructions of layers; under "model", by core, all figures. What was not measured is as in the file."""
+    path = _HERE / "bench_recorded.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    for core, kinds in measured.items():
+        if "layer" in kinds:
+            kept[core] = {case: figures["instructions"] for case, figures in kinds["layer"].items()}
+        if "model" in kinds:
+            kept.setdefault("model", {})[core] = kinds["model"]
+    return {**kept, "compiler": compiler(next(iter(measured)))}
 
 
 def main(argv: list[str]) -> None:
@@ -97,21 +182,21 @@ def main(argv: list[str]) -> None:
     unknown = [name for name in names if name not in cores]
     if unknown:
         raise app.UsageError(f"no board or no yardstick for {', '.join(unknown)}; there is one for {', '.join(cores)}")
-    report: dict = {"versions": versions(names[0]), "rows": [], "geomean": {}}
-    recorded: dict = {"compiler": compiler(names[0])}
+    if not FLAGS.kinds or not set(FLAGS.kinds) <= set(KINDS):
+        raise app.UsageError(f"--kinds={','.join(FLAGS.kinds)}: there are {' and '.join(KINDS)}")
+    report: dict = {"versions": versions(names[0]), "rows": [], "geomean": {core: {} for core in names}}
+    measured: dict[str, dict[str, dict[str, Figures]]] = {core: {} for core in names}
     for core in names:
-        recorded[core] = count(core, cores[core])
-        table = rows(core, recorded[core])
-        report["rows"] += table
-        report["geomean"][core] = {"layer": round(geometric_mean(table), 4)}
-        print(f"{core:42} {'instructions':>12} {'yardstick':>12} {'ratio':>7}")
-        for row in table:
-            print(f"{row['case']:42} {row['instructions']:12,} {row['yardstick']:12,} {row['ratio']:7.3f}")
-        print(f"{'geometric mean':68} {report['geomean'][core]['layer']:7.3f}\n", flush=True)
+        for kind in FLAGS.kinds:
+            measured[core][kind] = measure(core, cores[core], kind)
+            table = rows(core, kind, measured[core][kind])
+            report["rows"] += table
+            report["geomean"][core][kind] = round(geometric_mean(table), 4)
+            print_table(core, kind, table)
     if FLAGS.json:
-        _write(FLAGS.json, report)
+        _path(FLAGS.json).write_text(json.dumps(report, indent=1) + "\n")
     if FLAGS.record:
-        _write(FLAGS.record, recorded)
+        _path(FLAGS.record).write_text(json.dumps(recorded_figures(measured), indent=1) + "\n")
 
 
 if __name__ == "__main__":
