@@ -5,7 +5,8 @@ Three kinds:
                     slice along the outermost dimension: it is a look at what it is a slice of.
   in place          an elementwise operator writes over an operand that nobody reads any more (`in_place` in operators.yaml).
 
-"Outermost" goes by memory: all dimensions outside the one in question have size 1.
+"Outermost" goes by memory: all dimensions outside the one in question have size 1. Each tensor begins at a multiple of 16 bytes,
+as the device's runtime requires; a copy stays where a part would not.
 """
 
 from __future__ import annotations
@@ -22,13 +23,11 @@ from executorch.exir.tensor import TensorSpec
 from torch.export.exported_program import ExportGraphSignature
 from torch.fx import GraphModule, Node
 
-from cortex_m.memory.placement import Part, Storage
+from cortex_m.memory.placement import DEFAULT_ALIGNMENT, Part, Storage
 from cortex_m.ops.operators import IN_PLACE, NAMESPACE
 
 aten = torch.ops.aten
 
-# Kernels for words read and write at multiples of four, wherever a tensor of bytes begins.
-_WORD = 4
 # Nodes without an instruction in the program.
 _NO_INSTRUCTION = (memory.alloc, memory.view, memory.free, operator.getitem)
 
@@ -207,7 +206,7 @@ def _cat_parts(node: Node) -> tuple[TensorSpec | None, list[tuple[TensorSpec, in
         parts.append((spec, offset))
         offset += spec.nbytes()
     apart = len({id(spec) for spec, _ in parts}) == len(parts) and all(spec.nbytes() for spec, _ in parts)
-    if not apart or offset != out.nbytes() or any(place % _WORD for _, place in parts):
+    if not apart or offset != out.nbytes() or any(place % DEFAULT_ALIGNMENT for _, place in parts):
         return None, []
     return out, parts
 
@@ -229,7 +228,7 @@ def _slice_parts(node: Node) -> tuple[TensorSpec | None, list[tuple[TensorSpec, 
     start = min(max(start + size if start < 0 else start, 0), size)
     (whole,) = get_node_tensor_specs(source)
     offset = start * (layout.nbytes() // size)
-    if offset % _WORD or offset + out.nbytes() > whole.nbytes():
+    if offset % DEFAULT_ALIGNMENT or offset + out.nbytes() > whole.nbytes():
         return None, []
     return whole, [(out, offset)]
 
