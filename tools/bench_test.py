@@ -48,7 +48,12 @@ def test_no_figure_rises_by_more_than_two_percent(core, kind):
 @pytest.mark.parametrize("kind", bench.KINDS)
 @pytest.mark.parametrize("core", sorted(_CORES))
 def test_every_case_of_the_yardstick_is_measured(core, kind):
-    assert _recorded(core, kind).keys() == bench.yardstick()[kind][core].keys()
+    assert _recorded(core, kind).keys() >= bench.yardstick()[kind][core].keys()
+
+
+@pytest.mark.parametrize("case", ["quantize 224x224x3", "quantize 3x224x224 to NHWC", "dequantize 224x224x3 to NCHW"])
+def test_floats_cost_less_than_four_instructions_each_on_m55(case):
+    assert _RECORDED["m55"][case] < 4 * 3 * 224 * 224
 
 
 def test_a_rise_is_found_in_each_figure():
