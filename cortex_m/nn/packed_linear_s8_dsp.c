@@ -42,8 +42,8 @@ typedef struct {
   "sxtb16 r8, r8\n\t"                                   \
   "smlad %[d], r10, r8, %[d]\n\t"
 
-// fours > 0: of values of x.
-static inline __attribute__((always_inline)) sums multiply(const uint32_t *x, const int8_t **weights, int32_t fours) {
+// fours > 0: of values of x. Not inlined: its assembly takes 13 registers.
+static __attribute__((noinline)) sums multiply_pairs(const uint32_t *x, const int8_t **weights, int32_t fours) {
   int32_t a = 0, b = 0, c = 0, d = 0;
   const int8_t *w = *weights;
   if (fours % 2 != 0) {
@@ -75,7 +75,7 @@ void cortex_m_nn_packed_linear_dsp(const cortex_m_nn_packed_linear_args *args, v
     widen(from, args->depth, scratch);
     const int8_t *w = args->packed;
     for (int32_t c = args->channels; c > 0; c -= 4, out += 4) {
-      const sums s = multiply(scratch, &w, fours);
+      const sums s = multiply_pairs(scratch, &w, fours);
       const int32_t *parameters = (const int32_t *)(const void *)w;
       for (int32_t i = 0; i < 4; ++i) {
         const int32_t lower = s.lower[i / 2];
