@@ -20,7 +20,9 @@ from typing import Any
 
 import torch
 from executorch.exir import to_edge_transform_and_lower
+from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
+from torchao.quantization.pt2e import move_exported_model_to_eval
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
@@ -46,7 +48,7 @@ class ModelError(ValueError):
 class ModelSource:
     """What the exporter needs from a user.
 
-    module: the network; it is put into eval mode.
+    module: the network, or an ExportedProgram of one (as torch.export.load gives); it is put into eval mode.
     example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
     calibration: calls to observe value ranges with; the example inputs alone if empty.
     evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
@@ -56,7 +58,7 @@ class ModelSource:
         the weights to them.
     """
 
-    module: torch.nn.Module
+    module: torch.nn.Module | ExportedProgram
     example_inputs: Inputs
     calibration: Sequence[Inputs] = ()
     evaluation: Sequence[Inputs] = ()
@@ -108,6 +110,7 @@ def export_model(
     target: CortexMTargetConfig | None = None,
     *,
     strict: bool = False,
+    allow_fallback: Sequence[str] = (),
     quantize_io: bool = True,
     progress: Callable[[str], None] = lambda step: None,
 ) -> ExportResult:
@@ -116,13 +119,21 @@ def export_model(
     target: recorded in the program. One for a core runs on the cores that have its instruction set, and other cores refuse
       it; one for any core is the same everywhere: plain operators, and scratch buffers of the largest size that a core wants.
     strict: an operator that would run in float raises, with node, reason and source line.
+    allow_fallback: as of CortexMPassManager: with strict, the operators that may run in float all the same.
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
 
     Raises ModelError for a module and inputs that do not go together, ValueError with quantize_io=False for a float
     input or output that is not quantized.
     """
-    module = source.module.eval()
+    target = target or CortexMTargetConfig.any()
+    passes = CortexMPassManager(
+        target_config=target, strict=strict, allow_fallback=allow_fallback, quantize_io=quantize_io
+    )
+    if isinstance(source.module, ExportedProgram):
+        module = move_exported_model_to_eval(source.module.module())
+    else:
+        module = source.module.eval()
     progress("running the float model")
     float_outputs = _run_float(module, source)
     progress("capturing the graph")
@@ -139,8 +150,6 @@ def export_model(
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
-    target = target or CortexMTargetConfig.any()
-    passes = CortexMPassManager(target_config=target, strict=strict, quantize_io=quantize_io)
     edge = to_edge_transform_and_lower(
         exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
     )

@@ -1,12 +1,13 @@
 """Exports a PyTorch model to a .pte for a Cortex-M.
 
-The entry is a function without arguments in a Python file; it returns a `cortex_m.ModelSource`, or a tuple
-(module, example_inputs).
+The model is a function without arguments in a Python file, which returns a `cortex_m.ModelSource` or a tuple
+(module, example_inputs); or a .pt2 that torch.export.save wrote. torch unpickles parts of a .pt2: load only files you trust.
 
 Examples:
   bazel run //tools:export -- --entry=$PWD/net.py:model --program=$PWD/net.pte
   bazel run //tools:export -- --entry=$PWD/net.py:model --program=$PWD/net.pte --target=cortex-m4 \\
       --report=$PWD/net.txt --vectors=$PWD/net_vectors
+  bazel run //tools:export -- --pt2=net.pt2 --calibration=samples.npy --program=net.pte --strict --allow_fallback=aten::cumsum
 """
 
 import dataclasses
@@ -25,6 +26,10 @@ from cortex_m.target_config import CortexMTargetConfig
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
+flags.DEFINE_string("pt2", None, "The model as a file of torch.export.save, instead of --entry.")
+flags.DEFINE_string(
+    "calibration", None, "Samples that set the value ranges: a .npy [N, ...] of the one input, or a .npz of np.savez with an array for each input."
+)
 flags.DEFINE_string("program", None, "The .pte to write.")
 flags.DEFINE_string("target", "any", "The core to export for, cortex-m0 to cortex-m85, or any: the same program for all.")
 flags.DEFINE_bool(
@@ -34,11 +39,12 @@ flags.DEFINE_string("report", None, "Text report to write: what was quantized, w
 flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
 flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
 flags.DEFINE_bool("strict", False, "Fail if an operator would run in float.")
+flags.DEFINE_list("allow_fallback", [], "With --strict: operators that may run in float all the same, aten::cumsum,aten::sort.")
 flags.DEFINE_bool(
     "quantize_io", True, "False: the program takes and gives int8 tensors; the reports name scales and zero points."
 )
 flags.DEFINE_bool("progress", True, "Say on standard error which step runs.")
-flags.mark_flags_as_required(["entry", "program"])
+flags.mark_flags_as_required(["program"])
 
 
 class ExportError(Exception):
@@ -76,6 +82,24 @@ def load_entry(path: Path, function: str):
     if not callable(getattr(module, function, None)):
         raise ExportError(f"{path} has no function {function}")
     return getattr(module, function)
+
+
+def load_source(progress):
+    """The ModelSource that --entry or --pt2 and --calibration name."""
+    from cortex_m.export import ModelSource
+    from cortex_m.saved_model import load_pt2, with_calibration
+
+    calibration = _path(FLAGS.calibration) if FLAGS.calibration else None
+    if FLAGS.pt2:
+        progress(f"loading {FLAGS.pt2}")
+        return load_pt2(_path(FLAGS.pt2), calibration)
+    progress(f"building the model of {FLAGS.entry}")
+    source = load_entry(*parse_entry(FLAGS.entry))()
+    if not isinstance(source, ModelSource):
+        if not isinstance(source, tuple) or len(source) != 2:
+            raise ExportError(f"--entry={FLAGS.entry}: returned neither a ModelSource nor (module, example_inputs)")
+        source = ModelSource(*source)
+    return source if calibration is None else with_calibration(source, calibration)
 
 
 def write_vectors(folder: Path, result) -> None:
@@ -131,7 +155,10 @@ def export(argv) -> None:
     if len(argv) > 1:
         raise ExportError(f"{argv[1]}: arguments are given as flags; see --help")
     # What can be wrong with the flags is said before torch's long import.
-    path, function = parse_entry(FLAGS.entry)
+    if bool(FLAGS.entry) == bool(FLAGS.pt2):
+        raise ExportError("the model is named by one of --entry and --pt2")
+    if FLAGS.entry:
+        parse_entry(FLAGS.entry)
     target = dataclasses.replace(
         CortexMTargetConfig.from_target_string(FLAGS.target), portable_program=FLAGS.portable_program
     )
@@ -140,18 +167,20 @@ def export(argv) -> None:
     hush()
     import torch
 
-    from cortex_m.export import ModelSource, export_model
+    from cortex_m.export import export_model
 
     # The order of float additions, and with it the calibration, must not depend on the machine's number of cores.
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    progress(f"building the model of {FLAGS.entry}")
-    source = load_entry(path, function)()
-    if not isinstance(source, ModelSource):
-        if not isinstance(source, tuple) or len(source) != 2:
-            raise ExportError(f"--entry={FLAGS.entry}: returned neither a ModelSource nor (module, example_inputs)")
-        source = ModelSource(*source)
-    result = export_model(source, target, strict=FLAGS.strict, quantize_io=FLAGS.quantize_io, progress=progress)
+    source = load_source(progress)
+    result = export_model(
+        source,
+        target,
+        strict=FLAGS.strict,
+        allow_fallback=FLAGS.allow_fallback,
+        quantize_io=FLAGS.quantize_io,
+        progress=progress,
+    )
 
     program = _path(FLAGS.program)
     program.write_bytes(result.program)
@@ -173,7 +202,7 @@ def export(argv) -> None:
 def main(argv) -> int:
     try:
         export(argv)
-    except (ExportError, ValueError) as error:  # so are ModelError, LoweringError and a refused target
+    except (ExportError, FileNotFoundError, ValueError) as error:  # so are ModelError, LoweringError and a refused target
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 NET = """
 import torch
@@ -80,6 +82,20 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     assert "wrote net.pte" in done.stderr
 
 
+def test_a_pt2_and_samples(tmp_path):
+    """As from a training job: two files in, and an operator that may stay in float."""
+    torch.manual_seed(0)
+    samples = torch.randn(8, 1, 2, 6, 6)
+    net = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3))
+    torch.export.save(torch.export.export(net.eval(), (samples[0],)), tmp_path / "net.pt2")
+    np.save(tmp_path / "samples.npy", samples.numpy())
+    flags = [f"--pt2={tmp_path}/net.pt2", f"--program={tmp_path}/net.pte", "--strict"]
+    done = export(*flags, f"--calibration={tmp_path}/samples.npy")
+    assert done.returncode == 0, done.stderr
+    assert "calibrating, sample 8 of 8" in done.stderr
+    assert (tmp_path / "net.pte").read_bytes()[4:8] == b"ET12"
+
+
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
@@ -92,11 +108,21 @@ def test_writes_program_report_and_vectors(net, tmp_path):
         (["--entry={net}:small", "--target=cortex-m99"], "unknown target 'cortex-m99'"),
         (["--entry={net}:float_only", "--strict"], "strict lowering found ops that would run outside cortex_m"),
         (["--entry={net}:float_only", "--quantize_io=false"], "quantize_io=False: output 0 is float, from aten_cumsum"),
+        (["--entry={net}:float_only", "--allow_fallback=aten::cumsum"], "allow_fallback says what strict=True permits"),
+        (["--entry={net}:small", "--strict", "--allow_fallback=aten::sort"], "aten::sort, and no such op stayed outside"),
+        (["--entry={net}:small", "--calibration={folder}/none.npy"], "there is no file"),
+        (["--entry={net}:small", "--calibration={folder}/wrong.npy"], "wrong.npy: array 0 has shape (4, 9)"),
+        (["--pt2={folder}/none.pt2"], "there is no file"),
+        (["--pt2={net}"], "net.py is no .pt2"),
+        (["--pt2=net.pt2", "--entry={net}:small"], "the model is named by one of --entry and --pt2"),
+        ([], "the model is named by one of --entry and --pt2"),
         (["--entry={net}:small", "stray"], "stray: arguments are given as flags"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(net, tmp_path, flags, sentence):
-    done = export(*(flag.format(net=net, broken=net.with_name("broken.py")) for flag in flags), f"--program={tmp_path}/net.pte", "--progress=false")
+    np.save(net.with_name("wrong.npy"), np.zeros((4, 9), np.float32))
+    names = dict(net=net, broken=net.with_name("broken.py"), folder=net.parent)
+    done = export(*(flag.format(**names) for flag in flags), f"--program={tmp_path}/net.pte", "--progress=false")
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("export: error: ")]
     assert len(errors) == 1 and sentence in errors[0]

@@ -13,6 +13,7 @@ Afterwards `manager.report` says what each op became, and why one did not.
 
 import copy
 import inspect
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -56,6 +57,8 @@ class CortexMPassManager(ExportedProgramPassManager):
     use_explicit_layout: accepted for scripts that pass it, and without effect: images are NHWC inside and contiguous or
         channels_last for the caller, whatever it says, and every copy between the two is in the report.
     strict: raise LoweringError if an op would not run as a cortex_m op.
+    allow_fallback: with strict, the ops that may all the same, by their names in the error, "aten::cumsum". LoweringError if one of
+        them did not have to. ValueError without strict.
     quantize_io: True: the program takes and gives the tensors of the model. False: where these are quantized, it takes
         and gives the integers; their scales and zero points are in `report.inputs` and `report.outputs`. ValueError
         from the run if a float input or output is left.
@@ -91,16 +94,23 @@ class CortexMPassManager(ExportedProgramPassManager):
         use_explicit_layout: bool = False,
         *,
         strict: bool = False,
+        allow_fallback: Sequence[str] = (),
         quantize_io: bool = True,
     ) -> None:
         super().__init__()
         self.exported_program = exported_program
         self.target_config = target_config or CortexMTargetConfig(CortexM.M55, portable_program=True)
         self.strict = strict
+        self.allow_fallback = tuple(allow_fallback)
         self.quantize_io = quantize_io
         self.report = LoweringReport(self.target_config)
         chosen = self.explicit_layout_pass_list if use_explicit_layout else self.pass_list
         self._classes = list(chosen if passes is None else passes)
+        if self.allow_fallback and not strict:
+            raise ValueError("allow_fallback says what strict=True permits; without it every operator may run in float")
+        for name in self.allow_fallback:
+            if not re.fullmatch(r"\w+::\w+", name):
+                raise ValueError(f"allow_fallback: {name!r} is no name of an operator; write it like aten::cumsum")
         if not quantize_io and BoundaryTypesPass not in self._classes:
             raise ValueError("quantize_io=False needs BoundaryTypesPass among the passes")
 
@@ -133,8 +143,13 @@ class CortexMPassManager(ExportedProgramPassManager):
         for entry in self._classes:
             program = self._apply(entry, program)
         self.report.complete(program)
-        if self.strict and self.report.refusals:
+        unused = self.report.allow(self.allow_fallback)
+        if self.strict and any(not refusal.allowed for refusal in self.report.refusals):
             raise LoweringError(f"strict lowering found ops that would run outside cortex_m\n{self.report}")
+        if unused:
+            raise LoweringError(
+                f"allow_fallback names {', '.join(unused)}, and no such op stayed outside cortex_m: leave it out\n{self.report}"
+            )
         return program
 
     def _apply(self, entry: type, program: ExportedProgram) -> ExportedProgram:

@@ -4,7 +4,7 @@
 """
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,7 @@ class Refusal:
     reason: str
     module: str
     source: str
+    allowed: bool = False  # by allow_fallback
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,12 @@ class LoweringReport:
         kept = [instruction for instruction in self.instructions if instruction.index not in positions]
         self.instructions = [replace(instruction, index=index) for index, instruction in enumerate(kept)]
 
+    def allow(self, names: Sequence[str]) -> list[str]:
+        """Marks the refusals of those operators, "aten::cumsum", as allowed; returns the names that none is of."""
+        used = {_qualified(refusal.op) for refusal in self.refusals}
+        self.refusals = [replace(refusal, allowed=_qualified(refusal.op) in names) for refusal in self.refusals]
+        return [name for name in names if name not in used]
+
     @property
     def layout_copies(self) -> list[Instruction]:
         """Transposes that remain: each moves a whole tensor."""
@@ -162,7 +169,10 @@ class LoweringReport:
             lines.append("Every op was lowered.")
         else:
             lines.append(f"Not lowered: {len(self.refusals)}")
-            lines += [f"  {r.node} ({r.op}): {r.reason} [{r.module or '-'}; {r.source}]" for r in self.refusals]
+            lines += [
+                f"  {r.node} ({r.op}{', allowed' if r.allowed else ''}): {r.reason} [{r.module or '-'}; {r.source}]"
+                for r in self.refusals
+            ]
         return "\n".join(lines)
 
 
@@ -171,6 +181,11 @@ def _is_instruction(node: Node) -> bool:
     if torch_op(node) == torch.ops.aten.view_copy.default:
         return any(user.op == "output" for user in node.users)
     return node.target not in (memory.alloc, operator.getitem)
+
+
+def _qualified(op: str) -> str:
+    """"aten::cumsum" of "aten.cumsum.default", as a Refusal has it."""
+    return "::".join(op.split(".")[:2])
 
 
 def _kind(instruction: Instruction) -> str:

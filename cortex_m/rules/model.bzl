@@ -19,24 +19,33 @@ def _export_impl(ctx):
     report_text = ctx.actions.declare_file(name + ".report.txt")
     report = ctx.actions.declare_file(name + ".report.json")
     vectors = ctx.actions.declare_directory(name + ".vectors")
+    module = ctx.file.module
+    calibration = ctx.files.calibration
+    if module.extension == "pt2":
+        if ctx.attr.deps or ctx.attr.data:
+            fail("%s: a .pt2 imports nothing and reads nothing: deps and data are for a .py" % ctx.attr.output)
+        model = "--pt2=" + module.path
+    else:
+        model = "--entry=%s:%s" % (module.path, ctx.attr.entry)
     run_python(
         ctx,
         main = ctx.file._export,
         deps = ctx.attr.deps + [ctx.attr._export_library],
-        inputs = [ctx.file.module] + ctx.files.data,
+        inputs = [module] + ctx.files.data + calibration,
         outputs = [program, report_text, report, vectors],
         arguments = [
-            "--entry=%s:%s" % (ctx.file.module.path, ctx.attr.entry),
+            model,
             "--target=" + ctx.attr.target,
             "--portable_program=" + ("true" if ctx.attr.portable_program else "false"),
             "--strict=" + ("true" if ctx.attr.strict else "false"),
+            "--allow_fallback=" + ",".join(ctx.attr.allow_fallback),
             "--quantize_io=" + ("true" if ctx.attr.quantize_io else "false"),
             "--program=" + program.path,
             "--report=" + report_text.path,
             "--report_json=" + report.path,
             "--vectors=" + vectors.path,
             "--progress=false",
-        ],
+        ] + ["--calibration=" + file.path for file in calibration],
         env = {"CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path, "OMP_NUM_THREADS": "1"},
         mnemonic = "CortexMExport",
         progress_message = "Exporting %s for %s" % (ctx.label, ctx.attr.target),
@@ -51,13 +60,15 @@ _export = rule(
     implementation = _export_impl,
     attrs = dict(PYTHON_ATTRS, **{
         "output": attr.string(mandatory = True),
-        "module": attr.label(allow_single_file = [".py"], mandatory = True),
+        "module": attr.label(allow_single_file = [".py", ".pt2"], mandatory = True),
+        "calibration": attr.label(allow_single_file = [".npy", ".npz"]),
         "entry": attr.string(),
         "deps": attr.label_list(providers = [PyInfo]),
         "data": attr.label_list(allow_files = True),
         "target": attr.string(),
         "portable_program": attr.bool(),
         "strict": attr.bool(),
+        "allow_fallback": attr.string_list(),
         "quantize_io": attr.bool(),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
@@ -89,9 +100,11 @@ def cortex_m_model(
         entry = "model",
         deps = [],
         data = [],
+        calibration = None,
         target = "any",
         portable_program = False,
         strict = True,
+        allow_fallback = [],
         quantize_io = True,
         visibility = None,
         tags = [],
@@ -103,15 +116,20 @@ def cortex_m_model(
 
     Args:
       name: of the model.
-      module: Python file with the entry function.
+      module: Python file with the entry function; or a .pt2, what torch.export.save wrote, with its example inputs. torch unpickles
+        parts of a .pt2: build only those you trust.
       entry: function without arguments that returns a cortex_m.ModelSource or (module, example_inputs).
       deps: py_library targets that the module imports.
       data: files that the module reads, from the source tree or made by the build (weights, say): in the package
         nets/digits, importlib.resources.files("nets.digits").joinpath("weights.pt") finds them.
+      calibration: samples that set the value ranges, where the module brings none: a .npy [N, ...] for a model of one input, or a
+        .npz of np.savez with an array for each input, in order. Without samples the example inputs alone set them.
       target: "any", or a core, "cortex-m0" to "cortex-m85": then a build for a core with another instruction set fails,
         and weights are packed for that core's kernels where they gain by it.
       portable_program: with a core as target: no packed weights, but plain operators alone.
       strict: fail if an operator would run in float; the error names node, reason and source line.
+      allow_fallback: operators that may with strict = True, as the error names them, "aten::cumsum"; one that did not have to is an
+        error too. The model's cortex_m_runner says portable = True then.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
         reports, under "inputs" and "outputs" of NAME.report.json.
       visibility: of the model.
@@ -125,9 +143,11 @@ def cortex_m_model(
         entry = entry,
         deps = deps,
         data = data,
+        calibration = calibration,
         target = target,
         portable_program = portable_program,
         strict = strict,
+        allow_fallback = allow_fallback,
         quantize_io = quantize_io,
         tags = ["manual"],
         testonly = testonly,
