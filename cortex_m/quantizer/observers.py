@@ -68,7 +68,7 @@ class PerChannelWeightObserver(PerChannelMinMaxObserver):
 
 
 class InputRecorder(ObserverBase):
-    """Keeps the calibration samples of one graph input, and starts tuning when conversion begins."""
+    """Keeps the calibration samples of one graph input for tuning, and starts the tuner when conversion begins."""
 
     def __init__(self, dtype: torch.dtype, tuner: Tuner, **_):
         super().__init__(dtype=dtype)
@@ -78,6 +78,8 @@ class InputRecorder(ObserverBase):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self._bytes += x.nbytes
+        if not self.tuner.enabled:
+            return x
         if not self.samples or self._bytes <= RECORDED_BYTES:
             # The caller may reuse the memory for the next sample.
             self.samples.append(x.detach().clone())

@@ -75,7 +75,7 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         self._per_tensor_config = per_tensor_config
         self._finder = node_finder or GlobalNodeFinder()
         self._strict = strict
-        self._tune = tune and not is_qat
+        self._tune = tune
         self._is_qat = is_qat
         self._matcher = PatternMatcher(chains_of_table(qat=is_qat))
         self.report = QuantizerReport()
@@ -95,8 +95,8 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         reporter.log_quantizer_report(model)
         if self._strict:
             _require_no_float(refusals)
-        if self._tune:
-            self.report.tuner = Tuner()
+        if not self._is_qat:
+            self.report.tuner = Tuner(enabled=self._tune)
             record_inputs(model.graph, self.report.tuner)
         return model
 

@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Node
 
 from cortex_m.quantizer.match import argument
 from cortex_m.quantizer.observers import ActivationObserver, PerChannelWeightObserver
+from cortex_m.quantizer.tuning.bias import leave_room, smallest_scales
 from cortex_m.quantizer.tuning.equalize import find_groups, rescale
 from cortex_m.quantizer.tuning.factors import ChannelStatistics, channel_factors
 from cortex_m.quantizer.tuning.replay import attribute, observed, recorded_inputs, replay
@@ -26,19 +27,20 @@ Samples = dict[Node, list[torch.Tensor]]
 
 # Samples that rounding looks at; all of the recorded ones count for the channel statistics.
 MAX_SAMPLES = 16
-# A bias is at most this, so that sums of products still fit 32 bits beside it.
-MAX_BIAS = 2**29
 
 
 class Tuner:
     """Tunes one prepared model, once.
+
+    enabled: False only makes sure that biases fit.
 
     Attributes:
         summary: one sentence: what was done, or why nothing.
         channel_factors: what the channels (dimension 1) of a node's value were multiplied by, by the node's name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, enabled: bool = True) -> None:
+        self.enabled = enabled
         self.summary = "not converted yet"
         self.channel_factors: dict[str, torch.Tensor] = {}
         self._done = False
@@ -48,19 +50,23 @@ class Tuner:
         if self._done:
             return
         self._done = True
+        with torch.no_grad():
+            self.summary = self._tune(model)
+            leave_room(model)
+
+    def _tune(self, model: GraphModule) -> str:
+        if not self.enabled:
+            return "plain ranges: tuning is off"
         inputs = recorded_inputs(model)
         if not inputs or not next(iter(inputs.values())):
-            self.summary = "plain ranges: there are no recorded calibration samples"
-            return
+            return "plain ranges: there are no recorded calibration samples"
         if any(_writes(node) for node in model.graph.nodes):
-            self.summary = "plain ranges: the model changes a buffer in place, so samples cannot be replayed"
-            return
-        with torch.no_grad():
-            groups, factors = _equalize(model, inputs)
-            self.channel_factors = {node.name: factor for node, factor in factors.items()}
-            layers = _round_layers(model, inputs)
+            return "plain ranges: the model changes a buffer in place, so samples cannot be replayed"
+        groups, factors = _equalize(model, inputs)
+        self.channel_factors = {node.name: factor for node, factor in factors.items()}
+        layers = _round_layers(model, inputs)
         count = len(next(iter(inputs.values())))
-        self.summary = f"tuned on {count} samples, {groups} channel groups equalized, {layers} layers rounded"
+        return f"tuned on {count} samples, {groups} channel groups equalized, {layers} layers rounded"
 
 
 def _writes(node: Node) -> bool:
@@ -148,8 +154,7 @@ def _round_layer(model: GraphModule, layer: Node, activation: ActivationObserver
     weight = attribute(model, observed(model, observer_node).target)
     bias = attribute(model, observed(model, argument(layer, 2)).target)
     input_scale = float(activation.calculate_qparams()[0])
-    # A channel of vanishing weights must not get a step so small that its bias overflows.
-    smallest = (bias.abs() / (input_scale * MAX_BIAS)).clamp(min=torch.finfo(torch.float32).eps)
+    smallest = smallest_scales(bias, input_scale, len(bias))
     scale = torch.maximum(weight.flatten(1).abs().amax(1) / observer.quant_max, smallest)
     rounded, error = round_weights(weight, scale, columns(layer, weight, values), observer.quant_max)
     observer.tuned = scale
