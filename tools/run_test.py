@@ -1,5 +1,7 @@
 """The run command as a person runs it: programs of another exporter, with the outputs of that one's own runtime."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -7,17 +9,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from absl import flags as absl_flags
+from absl.testing import flagsaver
 from PIL import Image
+
+from tools import run_program
 
 FOLDER = Path("cortex_m/test/upstream_programs")
 PROGRAM = FOLDER / "ds_cnn_m55.pte"
 
 
-def run(*flags: str, cwd: str | None = None) -> subprocess.CompletedProcess:
+def start(*flags: str) -> subprocess.CompletedProcess:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path.cwd()), *sys.path]))
-    if cwd is not None:
-        environment["BUILD_WORKING_DIRECTORY"] = cwd
     return subprocess.run([sys.executable, "tools/run_program.py", *flags], capture_output=True, text=True, env=environment)
+
+
+def run(*flags: str) -> subprocess.CompletedProcess:
+    """The same in this process, which has imported torch."""
+    out, err = io.StringIO(), io.StringIO()
+    with flagsaver.flagsaver(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run_program.main(absl_flags.FLAGS(["run", *flags]))
+    return subprocess.CompletedProcess(flags, status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +53,7 @@ def files(tmp_path_factory) -> Path:
 def test_the_outputs_are_those_of_executorchs_runtime(files, core):
     out = files / f"{core}.npy"
     flags = ["--layers"] if core != "host" else []
-    done = run(f"--program={PROGRAM}", f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags)
+    done = start(f"--program={PROGRAM}", f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags)
     assert done.returncode == 0, done.stderr
     expected = np.frombuffer((FOLDER / "ds_cnn.out.bin").read_bytes(), np.float32)
     assert np.load(out).tobytes() == expected.tobytes()
@@ -56,7 +68,7 @@ def test_the_outputs_are_those_of_executorchs_runtime(files, core):
         assert any(line.split()[:2] == ["3", "cortex_m::quantized_depthwise_conv2d"] for line in lines)
 
 
-def test_images(files):
+def test_images(files, monkeypatch):
     """Pixels from 0 to 1, less the mean, by the deviation: as the same numbers in a .npy."""
     np.save(files / "same.npy", np.full((1, 1, 49, 10), (0.2 - 0.5) / 0.25, np.float32))
     flags = [f"--program={PROGRAM}", f"--output={files}/out.npz"]
@@ -66,7 +78,8 @@ def test_images(files):
         assert done.returncode == 0, done.stderr
         outputs.append(np.load(files / "out.npz")["output_0"])
     assert np.array_equal(*outputs)
-    assert run(f"--program={PROGRAM.absolute()}", "--input=grey.png", "--resize", cwd=str(files)).returncode == 0
+    monkeypatch.setenv("BUILD_WORKING_DIRECTORY", str(files))
+    assert run(f"--program={PROGRAM.absolute()}", "--input=grey.png", "--resize").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -100,8 +113,7 @@ def test_bad_input_is_one_sentence(files, flags, sentence):
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("run: error: ")]
     assert len(errors) == 1 and sentence.format(folder=files) in errors[0], done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_help_has_examples():
-    assert "bazel run //tools:run -- --program=model.pte --input=a.npy" in run("--help").stdout
+    assert "bazel run //tools:run -- --program=model.pte --input=a.npy" in start("--help").stdout
