@@ -28,16 +28,22 @@ def load_pt2(path: Path, calibration: Path | None = None) -> ModelSource:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     if not zipfile.is_zipfile(path):
-        raise ModelError(f"{path} is no .pt2: torch.export.save writes a zip archive, and this is none or a part of one")
+        raise ModelError(
+            f"{path} is no .pt2: torch.export.save writes a zip archive, and this is none or a part of one"
+        )
     try:
         program = torch.export.load(path)
     except Exception as error:  # whatever the archive's parts lead to
         raise ModelError(f"{path} cannot be loaded by torch.export.load: {_first_line(error)}") from error
     if program.example_inputs is None:
-        raise ModelError(f"{path} was saved without example inputs: export with them, torch.export.export(module, inputs)")
+        raise ModelError(
+            f"{path} was saved without example inputs: export with them, torch.export.export(module, inputs)"
+        )
     inputs, keywords = program.example_inputs
     if keywords:
-        raise ModelError(f"{path} takes keyword arguments {sorted(keywords)}: export it with positional arguments alone")
+        raise ModelError(
+            f"{path} takes keyword arguments {sorted(keywords)}: export it with positional arguments alone"
+        )
     source = ModelSource(program, tuple(inputs))
     return source if calibration is None else with_calibration(source, calibration)
 
@@ -60,7 +66,9 @@ def read_samples(path: Path, example_inputs: Sequence[torch.Tensor]) -> list[Inp
     arrays = _arrays(path)
     if len(arrays) != len(example_inputs):
         raise ModelError(f"{path} has {len(arrays)} arrays, and the model takes {len(example_inputs)} inputs")
-    inputs = [_cut(array, example, f"{path}: array {i}") for i, (array, example) in enumerate(zip(arrays, example_inputs))]
+    inputs = [
+        _cut(array, example, f"{path}: array {i}") for i, (array, example) in enumerate(zip(arrays, example_inputs))
+    ]
     counts = sorted({len(values) for values in inputs})
     if len(counts) > 1:
         raise ModelError(f"{path} has different numbers of samples for the inputs: {counts}")
@@ -76,7 +84,9 @@ def _arrays(path: Path) -> list[np.ndarray]:
             return [loaded]
         names = [f"arr_{i}" for i in range(len(loaded.files))]
         if sorted(loaded.files) != sorted(names):
-            raise ModelError(f"{path} has the arrays {loaded.files}: write it with np.savez(path, first_input, second_input, ...)")
+            raise ModelError(
+                f"{path} has the arrays {loaded.files}: write it with np.savez(path, first_input, second_input, ...)"
+            )
         return [loaded[name] for name in names]
     except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, ModelError):
@@ -96,7 +106,9 @@ def _cut(array: np.ndarray, example: torch.Tensor, what: str) -> list[torch.Tens
         return list(values)
     if len(shape) == len(wanted) > 0 and shape[1:] == wanted[1:] and shape[0] and shape[0] % wanted[0] == 0:
         return list(values.split(wanted[0]))
-    raise ModelError(f"{what} has shape {shape}: samples for an input {wanted} are {('N', *wanted)}, or more of its first dimension")
+    raise ModelError(
+        f"{what} has shape {shape}: samples for an input {wanted} are {('N', *wanted)}, or more of its first dimension"
+    )
 
 
 def _first_line(error: BaseException) -> str:

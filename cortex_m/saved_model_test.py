@@ -22,7 +22,9 @@ class Net(nn.Module):
         self.head = nn.Linear(4, 3)
 
     def forward(self, x):
-        return self.head(nn.functional.dropout(torch.relu(self.norm(self.conv(x))).mean((2, 3)), training=self.training))
+        return self.head(
+            nn.functional.dropout(torch.relu(self.norm(self.conv(x))).mean((2, 3)), training=self.training)
+        )
 
 
 class Total(Net):
@@ -91,7 +93,9 @@ def test_samples_have_a_dimension_in_front_or_more_of_the_first(tmp_path):
 
 BAD_SAMPLES = {
     "is torch.float64, and the input is torch.float32": np.zeros((4, 2, 8, 8)),
-    r"array 0 has shape \(4, 2, 8, 9\): samples for an input \(1, 2, 8, 8\) are \('N', 1, 2, 8, 8\)": np.zeros((4, 2, 8, 9), np.float32),
+    r"array 0 has shape \(4, 2, 8, 9\): samples for an input \(1, 2, 8, 8\) are \('N', 1, 2, 8, 8\)": np.zeros(
+        (4, 2, 8, 9), np.float32
+    ),
     r"has shape \(0, 2, 8, 8\)": np.zeros((0, 2, 8, 8), np.float32),
     r"has shape \(\)": np.float32(1),
     "is <U4, which torch does not have": np.array(["text"]),

@@ -48,7 +48,9 @@ def nothing():
 
 def export(*flags: str) -> subprocess.CompletedProcess:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
-    return subprocess.run([sys.executable, "tools/export.py", *flags], capture_output=True, check=False, text=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "tools/export.py", *flags], capture_output=True, check=False, text=True, env=environment
+    )
 
 
 def export_here(*flags: str) -> subprocess.CompletedProcess:
@@ -90,7 +92,12 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     assert [entry["shape"] for entry in vectors["expected"]] == [[1, 3]]
     assert (tmp_path / "vectors" / vectors["input"][0]["file"]).stat().st_size == 4 * 2 * 6 * 6
     assert vectors["input"][0]["dim_order"] == [0, 1, 2, 3]
-    files = [entry["file"] for sample in vectors["evaluation"] for kind in ("input", "expected", "float") for entry in sample[kind]]
+    files = [
+        entry["file"]
+        for sample in vectors["evaluation"]
+        for kind in ("input", "expected", "float")
+        for entry in sample[kind]
+    ]
     assert len(files) == len(set(files)) == 6
     assert all((tmp_path / "vectors" / file).stat().st_size in (4 * 3, 4 * 2 * 6 * 6) for file in files)
     assert "wrote net.pte" in done.stderr
@@ -123,7 +130,10 @@ def test_a_pt2_and_samples(tmp_path):
         (["--entry={net}:float_only", "--strict"], "strict lowering found ops that would run outside cortex_m"),
         (["--entry={net}:float_only", "--quantize_io=false"], "quantize_io=False: output 0 is float, from aten_cumsum"),
         (["--entry={net}:float_only", "--allow_fallback=aten::cumsum"], "allow_fallback says what strict=True permits"),
-        (["--entry={net}:small", "--strict", "--allow_fallback=aten::sort"], "aten::sort, and no such op stayed outside"),
+        (
+            ["--entry={net}:small", "--strict", "--allow_fallback=aten::sort"],
+            "aten::sort, and no such op stayed outside",
+        ),
         (["--entry={net}:small", "--calibration={folder}/none.npy"], "there is no file"),
         (["--entry={net}:small", "--calibration={folder}/wrong.npy"], "wrong.npy: array 0 has shape (4, 9)"),
         (["--pt2={folder}/none.pt2"], "there is no file"),

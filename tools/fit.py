@@ -17,7 +17,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from absl import app, flags
 
@@ -30,7 +30,9 @@ from tools.program_file import ToolError, read_program
 FLAGS = flags.FLAGS
 flags.DEFINE_string("program", None, "The .pte.")
 flags.DEFINE_string("method", None, "Method to look at; the first one if not given.")
-flags.DEFINE_string("core", None, "Platform, cortex_m55: look at it alone, and end with status 1 if the program does not fit.")
+flags.DEFINE_string(
+    "core", None, "Platform, cortex_m55: look at it alone, and end with status 1 if the program does not fit."
+)
 flags.DEFINE_bool("json", False, "Print JSON for programs instead of a table.")
 
 _RUNNERS = Path(__file__).absolute().parent.parent / "cortex_m" / "runner"
@@ -47,11 +49,11 @@ class Fit:
 
     board: str
     core: str
-    reason: Optional[str]
-    model: Optional[str]
-    arena: Optional[str]
+    reason: str | None
+    model: str | None
+    arena: str | None
     free: dict[str, int]
-    code: Optional[int]
+    code: int | None
 
 
 def judge(info: dict[str, Any], method: dict[str, Any], core: str) -> Fit:
@@ -77,7 +79,7 @@ def _names(list_name: str) -> set[str]:
     return set((_RUNNERS / list_name).read_text().split())
 
 
-def _code_bytes(core: str) -> Optional[int]:
+def _code_bytes(core: str) -> int | None:
     folders = [_RUNNERS, Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "bazel-bin", "cortex_m", "runner")]
     for elf in (folder / f"universal_int8_{core}.elf" for folder in folders):
         if elf.is_file():
@@ -92,16 +94,16 @@ def _print_table(name: str, info: dict[str, Any], method: dict[str, Any], found:
 
     console = Console(width=None if sys.stdout.isatty() else 150, highlight=False, markup=False)
     arena = generate.arena_bytes(method)
-    console.print(f"{name}, method {method['name']}: flash {info['file_bytes']:,} bytes for the .pte, RAM {arena:,} bytes for the arena")
+    console.print(
+        f"{name}, method {method['name']}: flash {info['file_bytes']:,} bytes for the .pte, RAM {arena:,} bytes for the arena"
+    )
     portable = sorted(set(method["operators"]) - _names("int8.txt"))
     if portable:
         console.print(f"its runner needs portable = True, for {', '.join(portable)}")
     table = Table()
-    for heading, justify in (
-        ("core", "left"), ("board", "left"), ("fits", "left"), (".pte in", "left"), ("arena in", "left"), ("free, bytes", "left"),
-        ("code, all int8 kernels", "right"),
-    ):  # fmt: skip
-        table.add_column(heading, justify=justify, overflow="fold")
+    for heading in ("core", "board", "fits", ".pte in", "arena in", "free, bytes"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("code, all int8 kernels", justify="right")
     for fit in found:
         free = ", ".join(f"{name} {left:,}" for name, left in fit.free.items() if left > 0)
         code = "link to know" if fit.code is None else f"{fit.code:,}"
@@ -130,7 +132,11 @@ def fit(argv) -> int:
         raise ToolError(f"{FLAGS.program}: {error}") from error
     found = [judge(info, method, core) for core in ([FLAGS.core] if FLAGS.core else core_table())]
     if FLAGS.json:
-        needed = {"program_bytes": info["file_bytes"], "arena_bytes": generate.arena_bytes(method), "target": info["target"]}
+        needed = {
+            "program_bytes": info["file_bytes"],
+            "arena_bytes": generate.arena_bytes(method),
+            "target": info["target"],
+        }
         print(json.dumps(dict(needed, fits=[dataclasses.asdict(fit) for fit in found]), indent=1))
     else:
         _print_table(FLAGS.program, info, method, found)

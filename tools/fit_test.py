@@ -28,7 +28,9 @@ def fit(*flags: str, cwd: str | None = None) -> subprocess.CompletedProcess:
 def test_every_core_has_a_row():
     done = fit(f"--program={PROGRAM}")
     assert done.returncode == 0, done.stderr
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if line.startswith("│")]
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if line.startswith("│")
+    ]
     assert [row[0] for row in rows] == list(core_table())
     assert all(row[1] == boards.for_core(row[0]) and row[2] == "yes" for row in rows)
     assert "flash 54,240 bytes for the .pte, RAM 20,464 bytes for the arena" in done.stdout
@@ -67,11 +69,19 @@ def test_a_larger_arena_goes_into_a_larger_memory_until_there_is_none(info):
     assert too_large.reason == (
         "the arena of 33554432 bytes does not fit board mps2_an386: its largest memory for it, PSRAM, has 16777216 bytes left"
     )
-    assert "the program of 1073741824 bytes does not fit board mps3_an547" in judged(info, "cortex_m55", file_bytes=1 << 30).reason
+    assert (
+        "the program of 1073741824 bytes does not fit board mps3_an547"
+        in judged(info, "cortex_m55", file_bytes=1 << 30).reason
+    )
 
 
 def test_missing_kernels_and_other_targets(info, tmp_path):
-    missing = judged(info, "cortex_m4", instructions=[{"index": 3, "kind": "kernel", "operator": "aten::fft.out"}], operators=["aten::fft.out"])
+    missing = judged(
+        info,
+        "cortex_m4",
+        instructions=[{"index": 3, "kind": "kernel", "operator": "aten::fft.out"}],
+        operators=["aten::fft.out"],
+    )
     assert "aten::fft.out (instruction 3" in missing.reason and missing.code is None
     path = tmp_path / "m55.pte"
     path.write_bytes(seal(PROGRAM.read_bytes(), CortexMTargetConfig(CortexM.M55)))
@@ -87,7 +97,10 @@ def test_missing_kernels_and_other_targets(info, tmp_path):
         (["--program={folder}/none.pte"], "there is no file {folder}/none.pte"),
         (["--program={folder}"], "is a folder"),
         (["--program={folder}/cut.pte"], "{folder}/cut.pte is refused: "),
-        ([f"--program={PROGRAM}", "--core=cortex_a53"], "--core=cortex_a53: there is no such platform; known are cortex_m0"),
+        (
+            [f"--program={PROGRAM}", "--core=cortex_a53"],
+            "--core=cortex_a53: there is no such platform; known are cortex_m0",
+        ),
         ([f"--program={PROGRAM}", "--method=backward"], "the program has no method backward; it has forward"),
         ([f"--program={PROGRAM}", "stray"], "stray: arguments are given as flags"),
     ],

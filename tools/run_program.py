@@ -28,7 +28,9 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("program", None, "The .pte.")
 flags.DEFINE_multi_string("input", [], "A .npy or an image, one for each input of the program, in order.")
 flags.DEFINE_string("core", "host", "host, or a platform to simulate, cortex_m55.")
-flags.DEFINE_string("output", None, "File to write the outputs to: .npy for one, .npz for any number (output_0, output_1, ...).")
+flags.DEFINE_string(
+    "output", None, "File to write the outputs to: .npy for one, .npz for any number (arr_0, arr_1, ...)."
+)
 flags.DEFINE_integer("top", 0, "Print the so many largest values of each output with their indices.", lower_bound=0)
 flags.DEFINE_bool("resize", False, "Fit images to the input's height and width.")
 flags.DEFINE_list("mean", ["0"], "What is subtracted from pixels: one number, or one a channel.")
@@ -48,7 +50,9 @@ def read_input(text: str, spec):
     if not path.is_file():
         raise ToolError(f"--input={text}: there is no file {path}")
     if isinstance(spec, NumberSpec):
-        raise ToolError(f"--input={text}: the program takes a {spec.kind.__name__} there, a constant of its export; use Python")
+        raise ToolError(
+            f"--input={text}: the program takes a {spec.kind.__name__} there, a constant of its export; use Python"
+        )
     if path.suffix != ".npy":
         return _image(text, path, spec)
     try:
@@ -57,7 +61,9 @@ def read_input(text: str, spec):
         raise ToolError(f"--input={text}: no .npy of numbers: {str(error).splitlines()[0]}") from error
     wanted = str(spec.dtype).removeprefix("torch.")
     if str(array.dtype) != wanted or array.shape != spec.shape:
-        raise ToolError(f"--input={text}: it has {array.dtype} {array.shape}, and the program takes {wanted} {spec.shape}: save it so")
+        raise ToolError(
+            f"--input={text}: it has {array.dtype} {array.shape}, and the program takes {wanted} {spec.shape}: save it so"
+        )
     return array
 
 
@@ -79,7 +85,9 @@ def _image(text: str, path: Path, spec):
         raise ToolError(f"--input={text}: neither a .npy nor an image that can be read ({error})") from error
     if image.size != (width, height):
         if not FLAGS.resize:
-            raise ToolError(f"--input={text}: the image is {image.width}x{image.height}, the input {width}x{height}: add --resize")
+            raise ToolError(
+                f"--input={text}: the image is {image.width}x{image.height}, the input {width}x{height}: add --resize"
+            )
         image = _resized(image, width, height)
     pixels = np.asarray(image, np.float32).reshape(height, width, channels).transpose(2, 0, 1) / np.float32(255)
     mean, std = (_numbers(name, channels) for name in ("mean", "std"))
@@ -99,13 +107,15 @@ def _resized(image, width: int, height: int):
 def _numbers(name: str, channels: int):
     import numpy as np
 
-    given = FLAGS[name].value
+    given: list[str] = getattr(FLAGS, name)
     try:
         numbers = [float(text) for text in given]
     except ValueError:
         raise ToolError(f"--{name}={','.join(given)}: numbers, separated by commas") from None
     if len(numbers) not in (1, channels) or (name == "std" and 0 in numbers):
-        raise ToolError(f"--{name}={','.join(given)}: one number, or {channels}, one for each channel{', none of them 0' if name == 'std' else ''}")
+        raise ToolError(
+            f"--{name}={','.join(given)}: one number, or {channels}, one for each channel{', none of them 0' if name == 'std' else ''}"
+        )
     return np.array(numbers, np.float32).reshape(-1, 1, 1)
 
 
@@ -123,7 +133,9 @@ def _device():
     try:
         return Device(FLAGS.core, built if built.is_file() else None)
     except FileNotFoundError as error:
-        raise ToolError(f"there is no runner for {FLAGS.core}: bazel build //cortex_m/runner:{name}, and run again") from error
+        raise ToolError(
+            f"there is no runner for {FLAGS.core}: bazel build //cortex_m/runner:{name}, and run again"
+        ) from error
 
 
 def _simulate(program, data: bytes, inputs: list):
@@ -178,7 +190,7 @@ def _write(outputs: list) -> None:
         if path.suffix == ".npy":
             np.save(path, np.ascontiguousarray(arrays[0]))
         else:
-            np.savez(path, **{f"output_{number}": array for number, array in enumerate(arrays)})
+            np.savez(path, *arrays)
     except OSError as error:
         raise ToolError(f"--output={FLAGS.output}: cannot be written: {error.strerror}") from error
 
@@ -191,7 +203,9 @@ def _check_flags(argv) -> None:
     if FLAGS.core not in ("host", *core_table()):
         raise ToolError(f"--core={FLAGS.core}: neither host nor a platform; known are {', '.join(core_table())}")
     if FLAGS.core == "host" and (FLAGS.layers or FLAGS.runner):
-        raise ToolError("--layers and --runner are for a core: the host counts no instructions, so add --core=cortex_m55, say")
+        raise ToolError(
+            "--layers and --runner are for a core: the host counts no instructions, so add --core=cortex_m55, say"
+        )
     if FLAGS.output and Path(FLAGS.output).suffix not in (".npy", ".npz"):
         raise ToolError(f"--output={FLAGS.output}: name a .npy or a .npz")
 
@@ -209,10 +223,14 @@ def run(argv) -> None:
     try:
         program = Program(data)
     except ProgramError as error:
-        raise ToolError(f"{FLAGS.program} is refused: {error}. Export the model again, or copy the file again") from error
+        raise ToolError(
+            f"{FLAGS.program} is refused: {error}. Export the model again, or copy the file again"
+        ) from error
     if len(FLAGS.input) != len(program.inputs):
         takes = "; ".join(f"{number}: {_described(spec)}" for number, spec in enumerate(program.inputs)) or "none"
-        raise ToolError(f"{FLAGS.program} takes {len(program.inputs)} inputs, and {len(FLAGS.input)} are given with --input: {takes}")
+        raise ToolError(
+            f"{FLAGS.program} takes {len(program.inputs)} inputs, and {len(FLAGS.input)} are given with --input: {takes}"
+        )
     if FLAGS.output and FLAGS.output.endswith(".npy") and len(program.outputs) != 1:
         raise ToolError(f"--output={FLAGS.output}: the program has {len(program.outputs)} outputs: name a .npz")
     inputs = [read_input(text, spec) for text, spec in zip(FLAGS.input, program.inputs)]
@@ -225,7 +243,9 @@ def run(argv) -> None:
     if measured is None:
         print(f"arena: {sum(program.planned_bytes):,} bytes")
     else:
-        print(f"instructions, simulated, not cycles: inference {measured.inference:,}, load and verify {measured.load:,}")
+        print(
+            f"instructions, simulated, not cycles: inference {measured.inference:,}, load and verify {measured.load:,}"
+        )
         print(f"arena: {measured.arena:,} bytes, runtime's tables: {measured.state:,} bytes")
         for layer in measured.layers:
             print(f"  {layer.index:4d}  {layer.op:44} {layer.instructions:>12,}")
@@ -236,7 +256,9 @@ def run(argv) -> None:
 def _described(spec) -> str:
     from cortex_m.host.specs import NumberSpec
 
-    return spec.kind.__name__ if isinstance(spec, NumberSpec) else f"{str(spec.dtype).removeprefix('torch.')} {spec.shape}"
+    return (
+        spec.kind.__name__ if isinstance(spec, NumberSpec) else f"{str(spec.dtype).removeprefix('torch.')} {spec.shape}"
+    )
 
 
 def main(argv) -> int:

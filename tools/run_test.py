@@ -21,7 +21,9 @@ PROGRAM = FOLDER / "ds_cnn_m55.pte"
 
 def start(*flags: str) -> subprocess.CompletedProcess:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path.cwd()), *sys.path]))
-    return subprocess.run([sys.executable, "tools/run_program.py", *flags], capture_output=True, text=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "tools/run_program.py", *flags], capture_output=True, text=True, env=environment
+    )
 
 
 def run(*flags: str) -> subprocess.CompletedProcess:
@@ -36,7 +38,9 @@ def run(*flags: str) -> subprocess.CompletedProcess:
 def files(tmp_path_factory) -> Path:
     """A folder with the input of the program, and inputs that are none."""
     folder = tmp_path_factory.mktemp("files")
-    data = np.frombuffer((FOLDER / "ds_cnn.in.bin").read_bytes(), np.float32).reshape(1, 49, 1, 10).transpose(0, 2, 1, 3)
+    data = (
+        np.frombuffer((FOLDER / "ds_cnn.in.bin").read_bytes(), np.float32).reshape(1, 49, 1, 10).transpose(0, 2, 1, 3)
+    )
     np.save(folder / "x.npy", data)
     np.save(folder / "double.npy", data.astype(np.float64))
     np.save(folder / "flat.npy", data.flatten())
@@ -53,13 +57,17 @@ def files(tmp_path_factory) -> Path:
 def test_the_outputs_are_those_of_executorchs_runtime(files, core):
     out = files / f"{core}.npy"
     flags = ["--layers"] if core != "host" else []
-    done = start(f"--program={PROGRAM}", f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags)
+    done = start(
+        f"--program={PROGRAM}", f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags
+    )
     assert done.returncode == 0, done.stderr
     expected = np.frombuffer((FOLDER / "ds_cnn.out.bin").read_bytes(), np.float32)
     assert np.load(out).tobytes() == expected.tobytes()
     lines = done.stdout.splitlines()
     assert lines[0] == f"{PROGRAM} on {core}"
-    assert lines[1].startswith(f"output 0: float32 {np.load(out).shape}, from {expected.min():.6g} to {expected.max():.6g}, mean ")
+    assert lines[1].startswith(
+        f"output 0: float32 {np.load(out).shape}, from {expected.min():.6g} to {expected.max():.6g}, mean "
+    )
     assert lines[2].split() == [str(expected.argmax()), f"{expected.max():.6g}"]
     if core == "host":
         assert lines[-1] == "arena: 20,464 bytes"
@@ -76,7 +84,7 @@ def test_images(files, monkeypatch):
     for given in ([f"--input={files}/exact.png", "--mean=0.5", "--std=0.25"], [f"--input={files}/same.npy"]):
         done = run(*flags, *given)
         assert done.returncode == 0, done.stderr
-        outputs.append(np.load(files / "out.npz")["output_0"])
+        outputs.append(np.load(files / "out.npz")["arr_0"])
     assert np.array_equal(*outputs)
     monkeypatch.setenv("BUILD_WORKING_DIRECTORY", str(files))
     assert run(f"--program={PROGRAM.absolute()}", "--input=grey.png", "--resize").returncode == 0
@@ -90,20 +98,32 @@ def test_images(files, monkeypatch):
         (["{pte}"], "takes 1 inputs, and 0 are given with --input: 0: float32 (1, 1, 49, 10)"),
         (["{pte}", "--input=a.npy", "--input=b.npy"], "takes 1 inputs, and 2 are given"),
         (["{pte}", "--input={folder}/none.npy"], "there is no file {folder}/none.npy"),
-        (["{pte}", "--input={folder}/double.npy"], "it has float64 (1, 1, 49, 10), and the program takes float32 (1, 1, 49, 10): save it so"),
+        (
+            ["{pte}", "--input={folder}/double.npy"],
+            "it has float64 (1, 1, 49, 10), and the program takes float32 (1, 1, 49, 10): save it so",
+        ),
         (["{pte}", "--input={folder}/flat.npy"], "it has float32 (490,)"),
         (["{pte}", "--input={folder}/object.npy"], "no .npy of numbers"),
         (["{pte}", "--input={folder}/text.npy"], "no .npy of numbers"),
         (["{pte}", "--input={folder}/text.png"], "neither a .npy nor an image that can be read"),
         (["{pte}", "--input={folder}/grey.png"], "the image is 20x98, the input 10x49: add --resize"),
         (["{pte}", "--input={folder}/exact.png", "--mean=a"], "--mean=a: numbers, separated by commas"),
-        (["{pte}", "--input={folder}/exact.png", "--std=0"], "--std=0: one number, or 1, one for each channel, none of them 0"),
+        (
+            ["{pte}", "--input={folder}/exact.png", "--std=0"],
+            "--std=0: one number, or 1, one for each channel, none of them 0",
+        ),
         (["{pte}", "--core=cortex_a53"], "--core=cortex_a53: neither host nor a platform; known are cortex_m0"),
         (["{pte}", "--layers"], "--layers and --runner are for a core"),
         (["{pte}", "--output=x.txt"], "--output=x.txt: name a .npy or a .npz"),
         (["{pte}", "--input={folder}/x.npy", "--output={folder}/none/x.npy"], "cannot be written: No such file"),
-        (["{pte}", "--input={folder}/x.npy", "--core=cortex_m23"], "bazel build //cortex_m/runner:universal_cortex_m23, and run again"),
-        (["{pte}", "--input={folder}/x.npy", "--core=cortex_m4", "--runner={folder}/none.elf"], "there is no file {folder}/none.elf"),
+        (
+            ["{pte}", "--input={folder}/x.npy", "--core=cortex_m23"],
+            "bazel build //cortex_m/runner:universal_cortex_m23, and run again",
+        ),
+        (
+            ["{pte}", "--input={folder}/x.npy", "--core=cortex_m4", "--runner={folder}/none.elf"],
+            "there is no file {folder}/none.elf",
+        ),
         ([], "--program is missing: name a .pte"),
         (["stray"], "stray: arguments are given as flags"),
     ],

@@ -167,7 +167,11 @@ def _target(target: dict[str, str] | None) -> CortexMTargetConfig | None:
     try:
         config = CortexMTargetConfig.from_target_string(target["core"])
         isa = target["instruction_set"]
-        return config if config.cpu is None or isa == config.backend.name else CortexMTargetConfig(config.cpu, Backend[isa])
+        return (
+            config
+            if config.cpu is None or isa == config.backend.name
+            else CortexMTargetConfig(config.cpu, Backend[isa])
+        )
     except (KeyError, ValueError) as error:
         raise ProgramError(f"its target is unknown: {error}") from error
 

@@ -1,6 +1,6 @@
 """Trains the network; a build action (//examples/digits:weights), so the same inputs always give the same bytes.
 
-    train.py weights.pt
+train.py weights.pt
 """
 
 import io

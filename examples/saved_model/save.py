@@ -1,6 +1,6 @@
 """Stands for a training job elsewhere: writes a network as a .pt2 and samples as a .npy, all that an export needs.
 
-    save.py net.pt2 samples.npy
+save.py net.pt2 samples.npy
 """
 
 import sys
