@@ -278,6 +278,3 @@ def find_operator(operator: schema.Operator) -> torch._ops.OpOverload:
         return getattr(getattr(getattr(torch.ops, namespace), name), operator.overload or "default")
     except AttributeError as error:
         raise ProgramError(f"no operator {operator_name(operator)} on the host") from error
-
-
-Program = ReferenceProgram  # until all callers use the new name
