@@ -57,6 +57,7 @@ CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_
   int32_t s0 = bias, s1 = bias, s2 = bias, s3 = bias;
   int32_t steps = depth / 16;
   if (steps > 0) {
+    // clang-format off
     __asm__ volatile("1:\n\t" STEP STEP STEP STEP
                      "subs %[n], #1\n\t"
                      "bne 1b"
@@ -64,9 +65,11 @@ CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_
                        [n] "+r"(steps)
                      :
                      : "r4", "r5", "r6", "r8", "r9", "r10", "cc", "memory");
+    // clang-format on
   }
   steps = depth / 4 % 4;
   if (steps > 0) {
+    // clang-format off
     __asm__ volatile("1:\n\t" STEP
                      "subs %[n], #1\n\t"
                      "bne 1b"
@@ -74,6 +77,7 @@ CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_
                        [n] "+r"(steps)
                      :
                      : "r4", "r5", "r6", "r8", "r9", "r10", "cc", "memory");
+    // clang-format on
   }
   if (depth % 4 != 0) {  // the last weights, as if zeros followed; the columns have zeros there too
     uint32_t rest[2] = {0, 0};

@@ -26,6 +26,7 @@ static uint32_t *clear(int32_t count, uint32_t *to) {
 
 #if CORTEX_M_NN_THUMB2
 
+// clang-format off
 #define STEP(address)                   \
   "ldrsb r9, " address "\n\t"           \
   "ldmia %[x]!, {r4, r5, r6, r8}\n\t"   \
@@ -33,12 +34,14 @@ static uint32_t *clear(int32_t count, uint32_t *to) {
   "mla %[s1], r5, r9, %[s1]\n\t"        \
   "mla %[s2], r6, r9, %[s2]\n\t"        \
   "mla %[s3], r8, r9, %[s3]\n\t"
+// clang-format on
 #define NEXT STEP("[%[w]], #1")
 
 CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_t *w, int32_t depth, int32_t bias) {
   int32_t s0 = bias, s1 = bias, s2 = bias, s3 = bias;
   int32_t steps = depth / 8;
   if (steps > 0) {
+    // clang-format off
     __asm__ volatile("1:\n\t" NEXT NEXT NEXT NEXT NEXT NEXT NEXT NEXT
                      "subs %[n], #1\n\t"
                      "bne 1b"
@@ -46,9 +49,11 @@ CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_
                        [n] "+r"(steps)
                      :
                      : "r4", "r5", "r6", "r8", "r9", "cc", "memory");
+    // clang-format on
   }
   steps = depth % 8;
   if (steps > 0) {
+    // clang-format off
     __asm__ volatile("1:\n\t" NEXT
                      "subs %[n], #1\n\t"
                      "bne 1b"
@@ -56,6 +61,7 @@ CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_
                        [n] "+r"(steps)
                      :
                      : "r4", "r5", "r6", "r8", "r9", "cc", "memory");
+    // clang-format on
   }
   const cortex_m_nn_four_sums sums = {{s0, s1, s2, s3}};
   return sums;

@@ -48,6 +48,7 @@ static inline __attribute__((always_inline)) sums add_row(sums s, const int8_t *
   int32_t a = s.acc[0], b = s.acc[1], c = s.acc[2], d = s.acc[3];
   const uint32_t offsets = ((uint32_t)offset & 0xFFFF) * 0x10001u;
   uint32_t k, h, v;
+  // clang-format off
   __asm__ volatile(
       "1:\n\t"
       "ldr %[v], [%[x]]\n\t"
@@ -66,6 +67,7 @@ static inline __attribute__((always_inline)) sums add_row(sums s, const int8_t *
         [k] "=&r"(k), [h] "=&r"(h), [v] "=&r"(v)
       : [pixel] "r"(pixel), [offsets] "r"(offsets)
       : "cc", "memory");
+  // clang-format on
   const sums result = {{a, b, c, d}};
   return result;
 }
@@ -137,6 +139,7 @@ static inline __attribute__((always_inline)) sums add_3x3(sums s, const int8_t *
 #if CORTEX_M_NN_DSP
   uint32_t k, h, u, v;
 #endif
+  // clang-format off
   __asm__ volatile(
       TAP NEXT TAP NEXT TAP
       "add %[x], %[x], %[back]\n\t"
@@ -146,6 +149,7 @@ static inline __attribute__((always_inline)) sums add_3x3(sums s, const int8_t *
       : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [x] "+r"(x), [w] "+r"(w) TEMPORARIES
       : [pixel] "r"(pixel), [back] "r"(back)
       : FIXED_REGISTERS "memory");
+  // clang-format on
   const sums result = {{a, b, c, d}};
   return result;
 }

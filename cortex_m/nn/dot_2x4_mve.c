@@ -11,6 +11,7 @@
 
 // x0, x1: how the next 16 values of either column are loaded. Loads and multiplications alternate: on Cortex-M55 they
 // overlap.
+// clang-format off
 #define STEP(mac, x0, x1)         \
   x0                              \
   "vldrb.8 q2, [r1], #16\n\t" mac \
@@ -26,6 +27,7 @@
   " r12, q1, q4\n\t" mac          \
   " r6, q0, q5\n\t" mac           \
   " lr, q1, q5\n\t"
+// clang-format on
 
 // Stack: 0 filter, 4 row_bytes, 8 columns, 12 passes, 16 sums, 20 end of sums, 24 where the first pass begins.
 #define FUNCTION(x0, x1)                                                                            \

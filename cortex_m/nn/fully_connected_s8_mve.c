@@ -23,6 +23,7 @@ static __attribute__((naked)) void products_and_weights(const int8_t *w, int32_t
   (void)x;
   (void)vectors;
   (void)result;
+  // clang-format off
   __asm__ volatile(
       "push {r4-r11, lr}\n\t"
       "mov r9, r2\n\t"
@@ -63,6 +64,7 @@ static __attribute__((naked)) void products_and_weights(const int8_t *w, int32_t
       "ldr r1, [sp, #36]\n\t"
       "stmia r1, {r0, r2, r4, r6, r8, r10, r12, lr}\n\t"
       "pop {r4-r11, pc}\n\t");
+  // clang-format on
 }
 
 // Without the sums of the weights.

@@ -33,6 +33,7 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   }
 }
 
+// clang-format off
 #define ROW(load, acc)                     \
   "ldr %[v], " load "\n\t"                 \
   "sxtb16 %[u], %[v]\n\t"                  \
@@ -45,6 +46,7 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   ROW("[%[w0]], #4", "a")                  \
   ROW("[%[w2], %[row]]", "d")              \
   ROW("[%[w2]], #4", "c")
+// clang-format on
 
 // The first two rows alone. count > 0, a multiple of 4.
 static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_t *w, int32_t row, const piece *p,
@@ -105,6 +107,7 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   }
 }
 
+// clang-format off
 #define ROW(load, acc, value)  \
   "ldrsb %[v], " load "\n\t"   \
   "mla %[" acc "], %[v], " value ", %[" acc "]\n\t"
@@ -118,6 +121,7 @@ static void widen(const int8_t *x, int32_t count, int32_t offset, piece *p) {
   ROW("[%[w0]], #1", "a", "%[h]")                        \
   ROW("[%[w2], %[row]]", "d", "%[h]")                    \
   ROW("[%[w2]], #1", "c", "%[h]")
+// clang-format on
 
 // The first two rows alone. count > 0, a multiple of 4.
 static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_t *w, int32_t row, const piece *p,
@@ -125,12 +129,14 @@ static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_
   int32_t a = s.acc[0], b = s.acc[1];
   const int32_t *x = p->values, *end = x + count;
   int32_t k, h, v;
+// clang-format off
 #define TWO_OF_TWO                        \
   "ldrd %[k], %[h], [%[x]], #8\n\t"       \
   ROW("[%[w0], %[row]]", "b", "%[k]")     \
   ROW("[%[w0]], #1", "a", "%[k]")         \
   ROW("[%[w0], %[row]]", "b", "%[h]")     \
   ROW("[%[w0]], #1", "a", "%[h]")
+// clang-format on
   __asm__ volatile("1:\n\t" TWO_OF_TWO TWO_OF_TWO
                    "cmp %[x], %[end]\n\t"
                    "bne 1b"

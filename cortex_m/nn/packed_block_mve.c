@@ -11,6 +11,7 @@
 #if CORTEX_M_NN_MVE
 
 // Loads and multiplications alternate: on Cortex-M55 they overlap. 14 instructions of 4 bytes.
+// clang-format off
 #define STEP(mac)                      \
   "vldrb.8 q0, [r9], #16\n\t"          \
   "vldrb.8 q2, [r1], #16\n\t" mac      \
@@ -26,6 +27,7 @@
   "vldrb.8 q3, [r7], #16\n\t" mac      \
   " r6, q0, q3\n\t" mac                \
   " lr, q1, q3\n\t"
+// clang-format on
 
 // Stack: 0 the windows, 16 passes of four steps, 20 where the first one begins, 24 out, 28 end. q4 offset, q5 min, q6 max,
 // q7 places.

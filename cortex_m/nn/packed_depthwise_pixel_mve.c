@@ -7,6 +7,7 @@
 #if CORTEX_M_NN_MVE
 
 // The products of two taps: even channels in q2, odd ones in q3. The second one's weights are loaded twice for want of a register.
+// clang-format off
 #define TWO_TAPS(xa, xb)               \
   "vldrb.8 q0, [" xa "], #16\n\t"      \
   "vldrb.8 q1, [r9], #16\n\t"          \
@@ -19,6 +20,7 @@
   "vldrb.8 q1, [r9, #-16]\n\t"         \
   "vmullb.s8 q1, q0, q1\n\t"           \
   "vadd.i16 q2, q2, q1\n\t"
+// clang-format on
 
 // Adds them to the sums: q4 has channels 0, 4, 8 and 12, q5 from 2, q6 from 1 and q7 from 3.
 #define ADD                       \
@@ -31,6 +33,7 @@
   "vadd.i32 q6, q6, q0\n\t"       \
   "vadd.i32 q7, q7, q1\n\t"
 
+// clang-format off
 #define REQUANTIZE(sums)                 \
   "vldrw.32 q0, [r9], #16\n\t"           \
   "vadd.i32 " sums ", " sums ", q0\n\t"  \
@@ -40,6 +43,7 @@
   "vshr.s32 q3, " sums ", #31\n\t"       \
   "vadd.i32 " sums ", " sums ", q3\n\t"  \
   "vrshl.s32 " sums ", " sums ", q2\n\t"
+// clang-format on
 
 // r0-r8 the taps, r9 packed, r10 out, r11 output offset, r12 limits, lr blocks.
 void cortex_m_nn_packed_depthwise_pixel_mve(const cortex_m_nn_packed_depthwise_pixel *pixel) __attribute__((naked));

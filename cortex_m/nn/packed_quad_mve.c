@@ -7,11 +7,14 @@
 
 #if CORTEX_M_NN_MVE
 
+// clang-format off
 #define WEIGHTS(q, column, channel) "vldrw.32 " q ", [r9, #(" column " * 32 * CHANNELS + 32 * VECTOR + 16 * " channel ")]\n\t"
+// clang-format on
 #define PIXEL(q, i) "vldrw.32 " q ", [r1, #(" i " * 16 * CHANNELS + 16 * VECTOR)]\n\t"
 #define MAC(sum, x, w) "vmladava.s8 " sum ", " x ", " w "\n\t"
 
 // 16 input channels of a row of the windows. Sums of the four pixels: r0, r2, r4, r6 and r8, r10, r12, lr.
+// clang-format off
 #define VECTOR_OF_ROW                                                                                              \
   WEIGHTS("q0", "0", "0")                                                                                          \
   PIXEL("q6", "0") MAC("r0", "q6", "q0")                                                                           \
@@ -25,8 +28,10 @@
   PIXEL("q7", "3") MAC("r6", "q7", "q0") MAC("lr", "q7", "q1") MAC("r4", "q7", "q2") MAC("r12", "q7", "q3")        \
   PIXEL("q6", "4") MAC("r2", "q7", "q4") MAC("r10", "q7", "q5") MAC("r6", "q6", "q2") MAC("lr", "q6", "q3")        \
   PIXEL("q7", "5") MAC("r4", "q6", "q4") MAC("r12", "q6", "q5") MAC("r6", "q7", "q4") MAC("lr", "q7", "q5")
+// clang-format on
 
 // r7 the quad, r1 a row of pixels, r5 the distance of rows, r9 packed, r11 rows left.
+// clang-format off
 #define FUNCTION(vectors)                                                    \
   __asm__ volatile(                                                          \
       ".set CHANNELS, " vectors                                              \
@@ -85,6 +90,7 @@
       "bne.w 1b\n\t"                                                         \
       "vpop {d8-d15}\n\t"                                                    \
       "pop {r4-r11, pc}\n\t")
+// clang-format on
 
 static __attribute__((naked)) void quad_16(cortex_m_nn_packed_quad *quad) {
   (void)quad;
