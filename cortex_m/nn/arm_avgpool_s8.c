@@ -11,7 +11,7 @@ arm_cmsis_nn_status arm_avgpool_s8(const cmsis_nn_context *ctx, const cmsis_nn_p
   if (!cortex_m_nn_pool_call_is_valid(&call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-#if CORTEX_M_NN_MVE
+#if CORTEX_M_NN_MVE && !CORTEX_M_NN_SMALL
   cortex_m_nn_avgpool_mve(&call);
 #elif CORTEX_M_NN_DSP
   cortex_m_nn_avgpool_dsp(&call);

@@ -4,6 +4,7 @@
 #include "arm_nnfunctions.h"
 #include "convolve_s8.h"
 #include "dispatch.h"
+#include "small_s8.h"
 
 arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                     const cmsis_nn_per_channel_quant_params *quant_params,
@@ -21,6 +22,10 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   if (upscale_dims != NULL) {
     return ARM_CMSIS_NN_NO_IMPL_ERROR;
   }
+#if CORTEX_M_NN_SMALL
+  (void)ctx;
+  cortex_m_nn_convolve_small_mve(&call);
+#else
   const int32_t needed = cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, input_dims, filter_dims);
   if (ctx == NULL || ctx->buf == NULL || needed < 0 || ctx->size < needed) {
     // A program exported for another library or core may bring less scratch than this one asks for.
@@ -36,6 +41,7 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   cortex_m_nn_convolve_columns_dsp(&call, ctx->buf);
 #else
   cortex_m_nn_convolve_columns_scalar(&call, ctx->buf);
+#endif
 #endif
   return ARM_CMSIS_NN_SUCCESS;
 }

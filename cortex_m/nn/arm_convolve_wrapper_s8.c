@@ -12,6 +12,10 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *ctx, const c
   if (conv_params == NULL || input_dims == NULL || filter_dims == NULL || output_dims == NULL) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_SMALL
+  return arm_convolve_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
+                         bias_data, NULL, output_dims, output_data);
+#else
   const cortex_m_nn_plan plan =
       cortex_m_nn_plan_convolve_s8(CORTEX_M_NN_COMPILED_ISA, conv_params, input_dims, filter_dims, output_dims);
   switch (plan.variant) {
@@ -21,4 +25,5 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *ctx, const c
     default:
       return ARM_CMSIS_NN_ARG_ERROR;
   }
+#endif
 }

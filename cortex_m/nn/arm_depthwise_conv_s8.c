@@ -2,6 +2,7 @@
 #include "checks.h"
 #include "depthwise_conv_s8.h"
 #include "dispatch.h"
+#include "small_s8.h"
 
 static bool is_valid(const cortex_m_nn_depthwise_call *call) {
   const cmsis_nn_dw_conv_params *params = call->params;
@@ -43,6 +44,11 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
   if (!is_valid(&call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_SMALL
+  (void)ctx;
+  cortex_m_nn_depthwise_conv_small_mve(&call);
+  return ARM_CMSIS_NN_SUCCESS;
+#else
 #if CORTEX_M_NN_MVE
   const cortex_m_nn_plan plan =
       cortex_m_nn_plan_depthwise_conv_s8(CORTEX_M_NN_ISA_MVE, dw_conv_params, input_dims, filter_dims, output_dims);
@@ -69,4 +75,5 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
 #endif
   cortex_m_nn_depthwise_conv_scalar(&call);
   return ARM_CMSIS_NN_SUCCESS;
+#endif  // CORTEX_M_NN_SMALL
 }

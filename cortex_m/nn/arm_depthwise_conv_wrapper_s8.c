@@ -13,6 +13,10 @@ arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context *ctx,
   if (dw_conv_params == NULL || input_dims == NULL || filter_dims == NULL || output_dims == NULL) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+#if CORTEX_M_NN_SMALL
+  return arm_depthwise_conv_s8(ctx, dw_conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
+                               bias_dims, bias_data, output_dims, output_data);
+#else
   const cortex_m_nn_plan plan = cortex_m_nn_plan_depthwise_conv_s8(CORTEX_M_NN_COMPILED_ISA, dw_conv_params, input_dims,
                                                                    filter_dims, output_dims);
   switch (plan.variant) {
@@ -24,4 +28,5 @@ arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context *ctx,
     default:
       return ARM_CMSIS_NN_ARG_ERROR;
   }
+#endif
 }

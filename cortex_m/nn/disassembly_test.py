@@ -41,6 +41,10 @@ MVE = {
     "cortex_m_nn_prelu_mve": [r"vldrbt\.s32", r"vcmp\.s32", "vpsel", r"vqrdmulh\.s32", r"vstrbt\.32"],
     "cortex_m_nn_dequantize_mve": [r"vldrbt?\.s32", r"vcvt\.f32\.s32", r"vmul\.f32", r"vstrw\.32"],
     "cortex_m_nn_quantize_mve": [r"vld20\.32", r"vmul\.f32", r"vcvtn\.s32\.f32", r"vqmovnb\.s32", r"vstrb\.16", "le"],
+    "cortex_m_nn_convolve_small_mve": [],  # calls the next one
+    "dot": [r"vmlava\.s8|vmladava\.s8", r"vldrbt?\.u?8"],
+    "cortex_m_nn_depthwise_conv_small_mve": [r"vldrbt\.s32", r"vmul\.i32", r"vqrdmulh\.s32", r"vstrbt\.32"],
+    "cortex_m_nn_fully_connected_small_mve": [],  # calls dot
     "cortex_m_nn_softmax_mve": [r"vqrdmulht?\.s32", r"vshl\.i32"],
 }
 DSP = {

@@ -2,6 +2,7 @@
 
 #include "checks.h"
 #include "isa.h"
+#include "small_s8.h"
 
 static bool is_valid(const cortex_m_nn_fully_connected_call *call) {
   const cmsis_nn_fc_params *params = call->params;
@@ -33,7 +34,9 @@ arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connecte
   if (!is_valid(call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-#if CORTEX_M_NN_MVE
+#if CORTEX_M_NN_SMALL
+  cortex_m_nn_fully_connected_small_mve(call);
+#elif CORTEX_M_NN_MVE
   cortex_m_nn_fully_connected_mve(call);
 #else
 #if CORTEX_M_NN_THUMB2

@@ -24,6 +24,13 @@ typedef enum {
 #define CORTEX_M_NN_COMPILED_ISA CORTEX_M_NN_ISA_SCALAR
 #endif
 
+// 1 where the compiler optimises for size: the plain kernels of small_s8.h run, whatever the sizes of a layer.
+#if CORTEX_M_NN_MVE && defined(__OPTIMIZE_SIZE__)
+#define CORTEX_M_NN_SMALL 1
+#else
+#define CORTEX_M_NN_SMALL 0
+#endif
+
 // 1 for Armv7-M, and for the DSP extension: kernels are written in part in Thumb-2 assembly, and loads take any
 // address.
 #if CORTEX_M_NN_DSP || defined(__ARM_ARCH_7M__)

@@ -14,8 +14,10 @@
 #include "elementwise_s8.h"
 #include "extremum_s8.h"
 #include "fully_connected_s8.h"
+#include "isa.h"
 #include "pool_s8.h"
 #include "quantize_s8.h"
+#include "small_s8.h"
 #include "softmax_s8.h"
 
 #define IN_ARENA __attribute__((section(".arena"), aligned(16)))
@@ -164,6 +166,13 @@ static void test_convolve(int32_t index) {
   cortex_m_nn_convolve_direct_scalar(&call);
   end("convolve", index, size_of(&out), &ctx,
       arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_convolve_call small = call;
+  small.output = output;
+  memset(output, 0x55, sizeof output);
+  cortex_m_nn_convolve_small_mve(&small);
+  end("small convolve", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+#endif
 }
 
 // Packed forms against the plain scalar function, and so against the weights before they were packed.
@@ -322,6 +331,13 @@ static void test_depthwise(int32_t index) {
   cortex_m_nn_depthwise_conv_scalar(&call);
   end("depthwise", index, size_of(&out), &ctx,
       arm_depthwise_conv_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_depthwise_call small = call;
+  small.output = output;
+  memset(output, 0x55, sizeof output);
+  cortex_m_nn_depthwise_conv_small_mve(&small);
+  end("small depthwise", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+#endif
 }
 
 static void test_linear(int32_t index) {
@@ -339,6 +355,13 @@ static void test_linear(int32_t index) {
   cortex_m_nn_fully_connected_scalar(&call);
   end("linear", index, size_of(&out), &ctx,
       arm_fully_connected_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
+#if CORTEX_M_NN_MVE
+  cortex_m_nn_fully_connected_call small = call;
+  small.output = output;
+  memset(output, 0x55, sizeof output);
+  cortex_m_nn_fully_connected_small_mve(&small);
+  end("small linear", index, size_of(&out), &ctx, ARM_CMSIS_NN_SUCCESS);
+#endif
 }
 
 static void test_packed_linear(int32_t index) {
