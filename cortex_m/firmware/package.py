@@ -6,7 +6,7 @@ The manifest says (cortex_m/rules/package.bzl writes it):
   name       of the package and of its CMake target
   libraries  [{c_name, label, model, info, header, source, assembly, program, arena_symbol, arena_source, model_section,
              arena_section, state_section}]; info: the file that program_info printed
-  sources    [{path, name, copts, minimum_size}]: all files there are; `name` is the place in the package, under src
+  sources    [{path, name, copts, optimize_size}]: all files there are; `name` is the place in the package, under src
   include_folders  where #include looks, under src
   cores      [{name, flags}]: "cortex-m4" and what the compiler is given for it
   license    path
@@ -51,7 +51,7 @@ def cmake_lists(manifest: dict[str, Any], files: dict[str, Path], chosen: list[d
     for entry in chosen:
         name = f"src/{entry['name']}"
         if name in compiled:
-            level = "${size}" if entry["minimum_size"] else "${speed}"
+            level = "${size}" if entry["optimize_size"] else "${speed}"
             options.setdefault((level, *portable_copts(entry["copts"])), []).append(name)
     options[("${size}",)] = options.get(("${size}",), []) + [
         name for name in compiled if name.startswith("models/") and name[-2:] != ".S"

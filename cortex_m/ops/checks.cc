@@ -6,9 +6,9 @@ namespace {
 
 // The kernels count elements in int32.
 bool CountFits(const cmsis_nn_dims& dims) {
-  const int64_t sizes[4] = {dims.n, dims.h, dims.w, dims.c};
-  int64_t count = 1;
-  for (int64_t size : sizes) {
+  const int32_t sizes[4] = {dims.n, dims.h, dims.w, dims.c};
+  int32_t count = 1;
+  for (int32_t size : sizes) {
     if (size < 1 || count > INT32_MAX / size) return false;
     count *= size;
   }
@@ -79,8 +79,10 @@ bool IsInnermost(const Tensor& tensor, int dim) {
 
 int64_t OutputSize(int32_t input, int32_t kernel, int32_t stride, int32_t padding, int32_t dilation, bool ceil_mode) {
   const int64_t room = int64_t{input} + 2 * int64_t{padding} - int64_t{dilation} * (kernel - 1) - 1;
-  if (room < 0) return 0;
-  int64_t size = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  if (room < 0 || room > INT32_MAX) return 0;  // no window, or more than a tensor has
+  // 32 bits: a division of 64 is a function of 800 bytes.
+  const uint32_t steps = static_cast<uint32_t>(room) + (ceil_mode ? static_cast<uint32_t>(stride) - 1 : 0);
+  int64_t size = int64_t{steps / static_cast<uint32_t>(stride)} + 1;
   // As in PyTorch: the last window must start inside the input or the padding before it.
   if (ceil_mode && (size - 1) * stride >= int64_t{input} + padding) --size;
   return size;

@@ -79,7 +79,7 @@ def portable_library(name, srcs = [], hdrs = [], **kwargs):
         srcs = srcs,
         hdrs = hdrs,
         copts = _COPTS,
-        features = ["minimum_size"],
+        features = ["optimize_size"],
         **kwargs
     )
 

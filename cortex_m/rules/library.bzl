@@ -185,7 +185,7 @@ def cortex_m_library(
             Label("//cortex_m/runner:all_operators") if portable else Label("//cortex_m/runner:int8_operators"),
             Label("//cortex_m/runtime"),
         ] + ([shared_arena] if shared_arena else []) + kwargs.pop("deps", []),
-        features = ["minimum_size"],
+        features = ["optimize_size"],
         visibility = visibility,
         tags = tags,
         **kwargs

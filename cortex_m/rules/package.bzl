@@ -7,7 +7,7 @@ load(":python_action.bzl", "PYTHON_ATTRS", "run_python")
 _SourcesInfo = provider(
     doc = "Sources and headers of a cc_library and all that it depends on.",
     fields = {
-        "entries": "depset of structs (file, copts, minimum_size)",
+        "entries": "depset of structs (file, copts, optimize_size)",
         "include_folders": "depset of strings, where #include looks beside the workspace's root",
         "libraries": "depset of CortexMLibraryInfo",
     },
@@ -30,7 +30,7 @@ def _sources_aspect_impl(target, ctx):
                 entries.append(struct(
                     file = file,
                     copts = tuple(attributes.copts),
-                    minimum_size = "minimum_size" in attributes.features,
+                    optimize_size = "optimize_size" in attributes.features,
                 ))
         root = "/".join([part for part in [target.label.workspace_name, target.label.package] if part])
         for folder in attributes.includes:
@@ -99,7 +99,7 @@ def _package_impl(ctx):
             path = entry.file.path,
             name = place,
             copts = list(entry.copts),
-            minimum_size = entry.minimum_size,
+            optimize_size = entry.optimize_size,
         ) for place, entry in sources.items()],
         include_folders = depset(transitive = [info.include_folders for info in found]).to_list(),
         cores = [struct(name = core["target"], flags = core["flags"]) for core in CORES.values()],

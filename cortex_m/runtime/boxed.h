@@ -36,6 +36,15 @@
 
 namespace cortex_m {
 
+// The nearest double. Two halves where the core adds doubles: the compiler's own function brings the library's addition along.
+inline double ToDouble(int64_t value) {
+#if defined(__ARM_FP) && (__ARM_FP & 8)
+  return static_cast<double>(static_cast<int32_t>(value >> 32)) * 4294967296.0 + static_cast<double>(static_cast<uint32_t>(value));
+#else
+  return static_cast<double>(value);
+#endif
+}
+
 // A number whose type only the program knows.
 struct Scalar {
   Tag tag;  // kInt, kBool or kDouble
@@ -46,7 +55,7 @@ struct Scalar {
   };
   double ToDouble() const {
     if (tag == Tag::kDouble) return as_double;
-    return tag == Tag::kInt ? static_cast<double>(as_int) : (as_bool ? 1.0 : 0.0);
+    return tag == Tag::kInt ? cortex_m::ToDouble(as_int) : (as_bool ? 1.0 : 0.0);
   }
 };
 
@@ -93,7 +102,7 @@ template <>
 struct Parameter<double> {
   static constexpr Accepts kAccepts = Only(Tag::kDouble) | Only(Tag::kInt);
   static double Get(Value& value) {
-    return value.tag == Tag::kInt ? static_cast<double>(value.as_int) : value.as_double;
+    return value.tag == Tag::kInt ? ToDouble(value.as_int) : value.as_double;
   }
 };
 template <>
@@ -101,7 +110,7 @@ struct Parameter<const double*> {
   static constexpr Accepts kAccepts = Only(Tag::kDouble) | Only(Tag::kInt) | Only(Tag::kNone);
   static const double* Get(Value& value) {
     if (value.tag == Tag::kNone) return nullptr;
-    if (value.tag == Tag::kInt) value = Value::Double(static_cast<double>(value.as_int));
+    if (value.tag == Tag::kInt) value = Value::Double(ToDouble(value.as_int));
     return &value.as_double;
   }
 };

@@ -4,7 +4,8 @@ Flags of a core (-mcpu and kin) come from //cortex_m:cores.bzl. What a target ne
 script, it says itself with `copts`, `linkopts` and `additional_linker_inputs`.
 
 Modes: the default and `-c opt` are -O2, so that numbers measured by default are the numbers of a release; `-c dbg` is
--Og -g; the feature `minimum_size` (a target's `features`, or --features=minimum_size) is -Os.
+-Og -g. The feature `optimize_size` of a target is -Os; `--features=minimum_size`, for all of a program, is -Os without the
+sentences of errors (cortex_m/runtime/status.h).
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
@@ -77,10 +78,10 @@ def _impl(ctx):
     # Cores without Thumb-2 read assembly in the old syntax unless told otherwise.
     core_flags = ctx.attr.core_flags + ["-mthumb", "-masm-syntax-unified"]
     compile_flags = _COMPILE_FLAGS + ["-ffile-prefix-map=%s=toolchain" % ctx.attr.prefix]
-    optimized = ["dbg", "minimum_size"]
+    sizes = ["minimum_size", "optimize_size"]
     features = [
         feature(name = mode)
-        for mode in ["dbg", "fastbuild", "opt", "minimum_size"]
+        for mode in ["dbg", "fastbuild", "opt"] + sizes
     ] + [
         feature(
             name = "default_compile_flags",
@@ -92,8 +93,13 @@ def _impl(ctx):
             flag_sets = [
                 _flags(_ASSEMBLE + _COMPILE, core_flags + compile_flags),
                 _flags(_COMPILE_CPP, _CPP_FLAGS),
-                _flags(_COMPILE, ["-O2"], unless = optimized),
-                _flags(_COMPILE, ["-Os"], when = ["minimum_size"], unless = ["dbg"]),
+                _flags(_COMPILE, ["-O2"], unless = ["dbg"] + sizes),
+                flag_set(
+                    actions = _COMPILE,
+                    flag_groups = [flag_group(flags = ["-Os"])],
+                    with_features = [with_feature_set(features = [size], not_features = ["dbg"]) for size in sizes],
+                ),
+                _flags(_COMPILE, ["-DCORTEX_M_NO_MESSAGES"], when = ["minimum_size"]),
                 _flags(_COMPILE, ["-Og"], when = ["dbg"]),
                 _flags(_ASSEMBLE + _COMPILE, ["-g"], when = ["dbg"]),
             ],
