@@ -28,6 +28,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.analysis.memory import MemoryPlan
+from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
@@ -157,7 +158,7 @@ def export_model(
     planning = CortexMMemoryPlanningPass()
     buffer = edge.to_executorch(cortex_m_executorch_config(memory_planning_pass=planning)).buffer
     passes.report.leave_out(planning.left_out)
-    program = seal(bytes(buffer), target)
+    program = seal(compact(bytes(buffer)), target)
     memory = MemoryPlan.of(program)
     memory.require_sound()
     progress("predicting the outputs")
