@@ -84,7 +84,7 @@ def size_table(core: str, values: dict[str, str], sizes: dict[str, int]) -> Tabl
     table.add_column("value", justify="right")
     rows = (
         ("instructions, inference", values["inference instructions"]),
-        ("instructions, load and verify the .pte", values["load instructions"]),
+        ("instructions, load the .pte", values["load instructions"]),
         ("flash, code (bytes)", sizes["code"]),
         ("flash, constants (bytes)", sizes["constants"] + sizes["data"]),
         ("flash, .pte (bytes)", sizes["model"]),

@@ -33,7 +33,7 @@ _SHARED_WITH = flags.DEFINE_list("shared_with", [], "All models of the shared ar
 _ARENA_SECTION = flags.DEFINE_string("arena_section", "", "Section of the arena; empty for the compiler's choice, .bss.")
 _MODEL_SECTION = flags.DEFINE_string("model_section", "", "Section of the program; empty for .rodata.")
 _STATE_SECTION = flags.DEFINE_string("state_section", "", "Section of the runtime's state; empty for .bss.")
-_VERIFY_AT = flags.DEFINE_enum("verify_at", "init", ["init", "build"], "When checksum and structure are checked.")
+_VERIFY_AT = flags.DEFINE_enum("verify_at", "build", ["build", "init"], "When checksum and structure are checked.")
 _HEADER = flags.DEFINE_string("header", None, "C and C++ header to write.", required=True)
 _SOURCE = flags.DEFINE_string("source", None, "C++ source to write.", required=True)
 _ASSEMBLY = flags.DEFINE_string("assembly", None, "Assembler source to write.", required=True)

@@ -138,7 +138,7 @@ def names(c_name: str) -> dict[str, str]:
 
 def header(
     c_name: str, label: str, program_bytes: int, method: dict[str, Any], report: dict[str, Any] | None, *,
-    verify_at: str = "init", shared_with: Sequence[str] = (),
+    verify_at: str = "build", shared_with: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The text of the library's header. Raises Refused."""
     inputs, outputs = tensors("input", method, report), tensors("output", method, report)
@@ -172,7 +172,7 @@ def header(
 
 def source(
     c_name: str, method: dict[str, Any], *,
-    arena: str = "", arena_section: str = "", state_section: str = "", verify_at: str = "init",
+    arena: str = "", arena_section: str = "", state_section: str = "", verify_at: str = "build",
 ) -> str:  # fmt: skip
     """The text of the library's source.
 
@@ -197,6 +197,7 @@ def source(
         unplanned=unplanned,
         state_section=section_attribute(state_section),
         load="LoadVerifiedAtBuild" if verify_at == "build" else "Load",
+        verified_at_build="true" if verify_at == "build" else "false",
         input_type=common_type([Tensor("input", i, end, None) for i, end in enumerate(method["inputs"])]),
         output_type=common_type([Tensor("output", i, end, None) for i, end in enumerate(method["outputs"])]),
     )

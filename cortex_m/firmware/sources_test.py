@@ -106,8 +106,8 @@ def test_a_shared_arena_is_named_and_not_defined():
 
 
 def test_who_verifies():
-    assert "Program::Load(" in sources.source("net", _method())
-    assert "Program::LoadVerifiedAtBuild(" in sources.source("net", _method(), verify_at="build")
+    assert "Program::LoadVerifiedAtBuild(" in sources.source("net", _method())
+    assert "Program::Load(" in sources.source("net", _method(), verify_at="init")
 
 
 @pytest.mark.parametrize(

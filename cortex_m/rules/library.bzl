@@ -125,7 +125,7 @@ def cortex_m_library(
         arena_section = None,
         model_section = None,
         state_section = None,
-        verify_at = "init",
+        verify_at = "build",
         portable = False,
         visibility = None,
         tags = [],
@@ -155,8 +155,8 @@ def cortex_m_library(
       arena_section: section of the arena, for the firmware's linker script; None for .bss. It need not be initialised.
       model_section: section of the program; None for .rodata.
       state_section: section of the runtime's state; None for .bss. It need not be initialised.
-      verify_at: "init": checksum and structure of the program are checked at each init. "build": the build has checked them,
-        and the checks take no flash; for a program that cannot change after the build.
+      verify_at: "build": the build has checked checksum and structure of the program, and init reads no more than its header.
+        "init": init checks them each time, for a program that may be exchanged or damaged in flash.
       portable: whether the model may call all operators of cortex_m/portable, as for cortex_m_runner.
       visibility: of the cc_library.
       tags: of the cc_library.

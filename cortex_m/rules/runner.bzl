@@ -21,6 +21,7 @@ def _runner_sources_impl(ctx):
         "--config=" + config.path,
         "--selected=" + selected.path,
         "--placement=" + placement.path,
+        "--verify_at=" + ctx.attr.verify_at,
     ]
     if ctx.attr.core:
         arguments.append("--core=" + ctx.attr.core)
@@ -72,12 +73,13 @@ _runner_sources = rule(
         "_generate": attr.label(default = "//cortex_m/runner:generate.py", allow_single_file = True),
         "_generate_library": attr.label(default = "//cortex_m/runner:generate", providers = [PyInfo]),
         "available": attr.label(mandatory = True, allow_single_file = True, doc = "Names of the operators it may call."),
+        "verify_at": attr.string(values = ["build", "init"], default = "build"),
         "table": attr.bool(default = True, doc = "Whether to generate the table of kernels."),
         "_embed": attr.label(default = "//cortex_m/runner:model.S.template", allow_single_file = True),
     }),
 )
 
-def embedded_runner(name, model, operators, deps, arena = None, table = True, visibility = None, **kwargs):
+def embedded_runner(name, model, operators, deps, arena = None, table = True, verify_at = "build", visibility = None, **kwargs):
     """Declares a runner of one model with a choice of operators; cortex_m_runner is what a model's user wants.
 
     Args:
@@ -86,6 +88,7 @@ def embedded_runner(name, model, operators, deps, arena = None, table = True, vi
       operators: label of a file with the names of the operators that the model may call, one a line.
       deps: libraries with the kernels of these operators.
       arena: as of cortex_m_runner.
+      verify_at: as of cortex_m_runner.
       table: whether to generate the table of kernels; if not, `deps` have a LinkedKernels() of their own.
       visibility: of the cc_binary.
       **kwargs: other attributes of cc_binary.
@@ -98,6 +101,7 @@ def embedded_runner(name, model, operators, deps, arena = None, table = True, vi
         available = operators,
         core = CORE_NAME_OR_HOST,
         table = table,
+        verify_at = verify_at,
         tags = ["manual"],
         visibility = ["//visibility:private"],
     )
@@ -117,7 +121,7 @@ def embedded_runner(name, model, operators, deps, arena = None, table = True, vi
         **kwargs
     )
 
-def cortex_m_runner(name, model, arena = None, portable = False, visibility = None, **kwargs):
+def cortex_m_runner(name, model, arena = None, portable = False, verify_at = "build", visibility = None, **kwargs):
     """Declares a runner of one model: an ELF on a device platform, a program on the host.
 
         cortex_m_runner(name = "net_runner", model = ":net")
@@ -133,6 +137,8 @@ def cortex_m_runner(name, model, arena = None, portable = False, visibility = No
       name: of the cc_binary.
       model: label of a cortex_m_model or cortex_m_program.
       arena: memory of the board for the arena instead of the first in which it fits.
+      verify_at: "build": checksum and structure of the program are verified by the build, and start reads no more than its header.
+        "init": at each start, too, for a program that may be exchanged or damaged in flash.
       portable: whether the model may call all operators of cortex_m/portable, which is what a model that is not strict leaves
         in float, instead of those alone that move int8 values. They are many to compile; only those that the model calls are
         linked.
@@ -143,6 +149,7 @@ def cortex_m_runner(name, model, arena = None, portable = False, visibility = No
         name = name,
         model = model,
         arena = arena,
+        verify_at = verify_at,
         operators = Label("//cortex_m/runner:all.txt") if portable else Label("//cortex_m/runner:int8.txt"),
         deps = [Label("//cortex_m/runner:all_operators") if portable else Label("//cortex_m/runner:int8_operators")] + kwargs.pop("deps", []),
         visibility = visibility,

@@ -157,8 +157,8 @@ def arena_spans(method: dict[str, Any], arena: str) -> tuple[list[str], str]:
     return spans[:-1], spans[-1]
 
 
-def config_header(method: dict[str, Any]) -> str:
-    """The text of model_config.h."""
+def config_header(method: dict[str, Any], verify_at: str = "build") -> str:
+    """The text of model_config.h. verify_at: "build", or "init" for a check at each start, too."""
     total = arena_bytes(method)
     planned, unplanned = arena_spans(method, "arena")
     lines = [
@@ -174,6 +174,7 @@ def config_header(method: dict[str, Any]) -> str:
         f"constexpr char kMethod[] = {json.dumps(method['name'])};",
         f"constexpr MethodSizes kSizes = {method_sizes(method)};",
         f"constexpr size_t kArenaBytes = {total};",
+        f"constexpr bool kVerifiedAtBuild = {str(verify_at == 'build').lower()};",
         "",
     ]
     if total:  # an array needs an element
@@ -208,6 +209,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--arena", help="memory of the board for the arena; if not given the first in which it fits")
     parser.add_argument("--report", help="the exporter's report, JSON")
     parser.add_argument("--method", help="name of the method; the first one if not given")
+    parser.add_argument("--verify_at", default="build", choices=["build", "init"], help="when the program is verified")
     parser.add_argument("--name", default="the program", help="what error messages call the program")
     parser.add_argument("--config", required=True, help="model_config.h to write")
     parser.add_argument("--selected", required=True, help="list of operators to write")
@@ -229,7 +231,7 @@ def main(argv: list[str] | None = None) -> int:
     except Refused as error:
         print(f"error: {options.name}: {error}", file=sys.stderr)
         return 1
-    Path(options.config).write_text(config_header(method))
+    Path(options.config).write_text(config_header(method, options.verify_at))
     Path(options.selected).write_text("".join(name + "\n" for name in method["operators"]))
     Path(options.placement).write_text(placement)
     return 0

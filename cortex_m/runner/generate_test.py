@@ -122,6 +122,8 @@ def test_method_by_name():
 
 def test_header_holds_the_numbers():
     header = generate.config_header(_method(planned_bytes=[20464, 0, 96]))
+    assert "kVerifiedAtBuild = true;" in header
+    assert "kVerifiedAtBuild = false;" in generate.config_header(_method(planned_bytes=[20464, 0, 96]), "init")
     assert "constexpr MethodSizes kSizes = {2, 1, 15, 6, 0, 0};" in header
     assert f"uint8_t arena[{20464 + 96}];" in header
     assert "{arena + 0, 20464}, {nullptr, 0}, {arena + 20464, 96}" in header

@@ -49,12 +49,13 @@ def functions() -> dict[str, str]:
 
 
 def array(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The header files, and the lines of `kKernels`, an array of the operators `names`, once each, in alphabetical order.
+    """The header files, and the lines of `kKernels`, an array of the operators `names`, once each, in their order: where it is the
+    program's, the runtime finds each at once.
 
     There are no lines for no operators. Raises UnknownOperator.
     """
     available = functions()
-    wanted = sorted(set(names))
+    wanted = list(dict.fromkeys(names))
     missing = [name for name in wanted if name not in available]
     if missing:
         raise UnknownOperator(f"there is no kernel for {', '.join(missing)}")

@@ -76,7 +76,7 @@ def test_embedded_measures_what_one_inference_costs(core, folder):
         return
     once = _values(_run("embedded", core, folder, *_ARGUMENTS)[1])
     assert 200 < int(once["inference instructions"]) < 20_000
-    assert 1000 < int(once["load instructions"]) < 100_000
+    assert 200 < int(once["load instructions"]) < 20_000  # the build has verified it
     assert 200 < int(once["stack used"]) < int(once["stack size"])
     repeated = _values(_run("embedded", core, folder, *_ARGUMENTS, "--repeat", "5")[1])
     difference = int(repeated["inference instructions"]) - int(once["inference instructions"])

@@ -19,6 +19,7 @@ struct EmbeddedModel {
   const char* method = nullptr;       // null for the first
   KernelTable kernels;
   Span<const Span<uint8_t>> planned;  // as for Method::Init
+  bool verified_at_build = false;     // for LoadVerifiedAtBuild: the buffers have the sizes that Measure() said at build
   Span<uint8_t> unplanned;            // for inputs and outputs that the exporter did not plan; aligned to kDataAlignment
 };
 
@@ -26,9 +27,11 @@ struct EmbeddedModel {
 Status BindUnplanned(Method& method, Pool& pool);
 
 // Initialises `method` of the loaded program. Errors: those of Method::Init and BindUnplanned.
-// Inline: where the compiler knows that nothing is unplanned, the linker leaves out what binds it.
+// Inline: where the compiler knows that nothing is unplanned, or nothing is to be measured, the linker leaves out what does it.
 inline Status Start(const EmbeddedModel& model, const Program& program, const MethodBuffers& buffers, Method& method) {
-  CORTEX_M_RETURN_IF_ERROR(method.Init(program, model.method, model.kernels, buffers, model.planned));
+  CORTEX_M_RETURN_IF_ERROR(
+      model.verified_at_build ? method.InitMeasured(program, model.method, model.kernels, buffers, model.planned)
+                              : method.Init(program, model.method, model.kernels, buffers, model.planned));
   if (model.unplanned.size == 0) return Status();
   Pool pool(model.unplanned);
   return BindUnplanned(method, pool);

@@ -17,8 +17,11 @@ bool NameIs(const char* full, const fbs::Operator& op) {
   return *full == '.' && SameText(full + 1, op.overload()->c_str());
 }
 
-KernelFunction FindKernel(KernelTable kernels, const fbs::Operator& op) {
-  for (const Kernel& kernel : kernels) {
+// Looks from `place` on, and leaves there the place behind what it found: a table that the build made has the program's order.
+KernelFunction FindKernel(KernelTable kernels, const fbs::Operator& op, size_t& place) {
+  for (size_t tried = 0; tried < kernels.size; ++tried) {
+    if (place == kernels.size) place = 0;
+    const Kernel& kernel = kernels[place++];
     if (NameIs(kernel.name, op)) return kernel.function;
   }
   return nullptr;
@@ -37,13 +40,17 @@ Status Method::Init(const Program& program, const char* name, KernelTable kernel
       buffers.tensors.size < sizes.tensors || buffers.tensor_pointers.size < sizes.tensor_pointers) {
     return Status(Code::kResourceExhausted, "the method's buffers are smaller than Measure() says", name);
   }
+  return InitMeasured(program, name, kernels, buffers, planned);
+}
+
+Status Method::InitMeasured(const Program& program, const char* name, KernelTable kernels, const MethodBuffers& buffers,
+                            Span<const Span<uint8_t>> planned) {
   program_ = program;
   buffers_ = buffers;
-  buffers_.slots.size = sizes.slots;
   next_ = 0;
 
-  const fbs::ExecutionPlan* plan = program.FindPlan(name);
-  plan_ = plan;
+  plan_ = program.FindPlan(name);
+  if (plan_ == nullptr) return Status(Code::kNotFound, "the program has no method of this name", name);
   Status status = FindKernels(kernels);
   if (status.ok()) status = BindMemory(planned);
   if (!status.ok()) {
@@ -56,9 +63,10 @@ Status Method::Init(const Program& program, const char* name, KernelTable kernel
 }
 
 Status Method::FindKernels(KernelTable kernels) {
+  size_t place = 0;
   for (uint32_t i = 0; i < SizeOf(plan_->operators()); ++i) {
     const fbs::Operator& op = *plan_->operators()->Get(i);
-    buffers_.kernels[i] = FindKernel(kernels, op);
+    buffers_.kernels[i] = FindKernel(kernels, op, place);
     if (buffers_.kernels[i] != nullptr) continue;
     const int32_t first_call = FirstCallOf(*plan_, i);
     if (first_call >= 0) {
@@ -89,14 +97,19 @@ Status Method::BindMemory(Span<const Span<uint8_t>> planned) {
 void Method::FillSlots() {
   int32_t value = -1;
   for (Slot& slot : buffers_.slots) {
-    slot = Slot();
     value = NextSlot(*plan_, value);
+    if (value < 0) {  // the buffer has more
+      buffers_.slots.size = static_cast<size_t>(&slot - buffers_.slots.data);
+      return;
+    }
+    slot = Slot();
     slot.value = value;
     for (uint32_t i = 0; i < SizeOf(plan_->inputs()); ++i) slot.is_input |= plan_->inputs()->Get(i) == value;
   }
 }
 
 void Method::CopyInitialState() {
+  if (SizeOf(program_.flatbuffer()->mutable_data_segments()) == 0) return;
   for (uint32_t i = 0; i < SizeOf(plan_->values()); ++i) {
     const fbs::Tensor* tensor = plan_->values()->Get(i)->val_as_Tensor();
     if (tensor == nullptr || tensor->data_buffer_idx() == 0 || tensor->allocation_info() == nullptr) continue;

@@ -65,6 +65,10 @@ class Method {
   Status Init(const Program& program, const char* name, KernelTable kernels, const MethodBuffers& buffers,
               Span<const Span<uint8_t>> planned);
 
+  // The same for a program that was verified at build, and buffers of the sizes that Measure() said there: not measured again.
+  Status InitMeasured(const Program& program, const char* name, KernelTable kernels, const MethodBuffers& buffers,
+                      Span<const Span<uint8_t>> planned);
+
   size_t input_count() const;
   size_t output_count() const;
   // A tensor, with null data while it has no memory, or a number. Index must be below the count. An output number has its value

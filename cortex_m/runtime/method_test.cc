@@ -55,7 +55,8 @@ TEST(Method, TheSameWhenVerifiedAtBuild) {
   alignas(kDataAlignment) static uint8_t arena[256];
   const Span<uint8_t> planned[] = {{arena, sizeof(arena)}};
   Method method;
-  ExpectOk(method.Init(program, "forward", kTestKernels, storage.buffers(), {planned, 1}));
+  EXPECT_EQ(method.InitMeasured(program, "backward", kTestKernels, storage.buffers(), {planned, 1}).code(), Code::kNotFound);
+  ExpectOk(method.InitMeasured(program, "forward", kTestKernels, storage.buffers(), {planned, 1}));
   Fill(method.input(0), {1, 1, 1, 1, 1, 1});
   ExpectOk(method.Execute());
   EXPECT_EQ(Floats(method.output(0)), (std::vector<float>{3, 0, 5, -2, 7, -4}));

@@ -89,3 +89,16 @@ def test_gives_the_predicted_bytes(core, measured):
     if core != "host":
         measured[core] |= {key: size for key, size in elf_size.report(RUNNERS[core]).items() if key in ("code", "constants")}
     assert model_on_device.compare(cases, runs) == []
+
+
+@pytest.mark.parametrize("core", [core for core in RUNNERS if core != "host"])
+def test_takes_a_quarter_of_the_state_a_tenth_of_the_loading_and_three_quarters_of_the_program(core, measured):
+    """Of what the peer needs. It loads in 67,000 to 596,000 instructions, here the least and the most of them count."""
+    peer = EXPECTED.get("peer")
+    if peer is None:
+        pytest.skip("the peer was not measured with this network")
+    values = measured[core]
+    assert 4 * values["method state"] <= peer["state"]
+    assert 10 * values["load instructions"] <= (596_000 if NAME == "mobilenet_model" else 67_000)
+    if "program" in peer:
+        assert 4 * values["program"] <= 3 * peer["program"]
