@@ -49,8 +49,15 @@ class Machine:
             (self.programs / name).unlink()
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-        variables = {"PATH": str(self.programs), "CORTEX_M_SYSROOT": str(self.system), "HOME": str(self.system), **environment}
-        return subprocess.run(["/bin/bash", BAZELW, *arguments], env=variables, capture_output=True, check=False, text=True)
+        variables = {
+            "PATH": str(self.programs),
+            "CORTEX_M_SYSROOT": str(self.system),
+            "HOME": str(self.system),
+            **environment,
+        }
+        return subprocess.run(
+            ["/bin/bash", BAZELW, *arguments], env=variables, capture_output=True, check=False, text=True
+        )
 
 
 @pytest.fixture

@@ -23,7 +23,11 @@ def count(lines, status):
         if summary:
             label = identity["testSummary"]["label"]
             (passed if summary["overallStatus"] in ("PASSED", "FLAKY") else failed).add(label)
-        elif completed and event.get("aborted", {}).get("reason") != "SKIPPED" and not event.get("completed", {}).get("success"):
+        elif (
+            completed
+            and event.get("aborted", {}).get("reason") != "SKIPPED"
+            and not event.get("completed", {}).get("success")
+        ):
             failed.add(completed["label"])
     if status != 0 and not failed:
         return len(passed), 1

@@ -29,7 +29,11 @@ NOT_ANALYSED = {"aborted": {"reason": "ANALYSIS_FAILURE"}}
         ([summary("//a:t", "FLAKY"), summary("//a:u", "FAILED"), summary("//a:v", "TIMEOUT")], 3, "1 passed, 2 failed"),
         ([completed("//a:library", **BROKEN), summary("//a:t", "NO_STATUS")], 1, "0 passed, 2 failed"),
         ([completed("//a:t", **BROKEN), summary("//a:t", "NO_STATUS")], 1, "0 passed, 1 failed"),
-        ([completed("//a:t", **SKIPPED), completed("//a:u", **BUILT), summary("//a:u", "PASSED")], 0, "1 passed, 0 failed"),
+        (
+            [completed("//a:t", **SKIPPED), completed("//a:u", **BUILT), summary("//a:u", "PASSED")],
+            0,
+            "1 passed, 0 failed",
+        ),
         ([completed("//a:t", **NOT_ANALYSED), summary("//a:u", "PASSED")], 1, "1 passed, 1 failed"),
         ([], 1, "0 passed, 1 failed"),
         ([{"id": {"started": {}}}, {"id": {"progress": {}}, "progress": {}}], 0, "0 passed, 0 failed"),
@@ -38,5 +42,7 @@ NOT_ANALYSED = {"aborted": {"reason": "ANALYSIS_FAILURE"}}
 def test_last_line(tmp_path: Path, events: list, status: int, line: str):
     file = tmp_path / "events.json"
     file.write_text("".join(json.dumps(event) + "\n" for event in events))
-    result = subprocess.run([sys.executable, ".ci/count.py", file, str(status)], capture_output=True, check=False, text=True)
+    result = subprocess.run(
+        [sys.executable, ".ci/count.py", file, str(status)], capture_output=True, check=False, text=True
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, line + "\n", "")

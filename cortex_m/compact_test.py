@@ -12,7 +12,9 @@ from cortex_m.seal import unsealed
 
 
 def _plan(values, calls, inputs=(), outputs=(), operators=("cortex_m::pad",)):
-    instructions = [schema.Instruction(call if not isinstance(call, list) else schema.KernelCall(0, call)) for call in calls]
+    instructions = [
+        schema.Instruction(call if not isinstance(call, list) else schema.KernelCall(0, call)) for call in calls
+    ]
     chain = schema.Chain(inputs=[], outputs=[], instructions=instructions, stacktrace=None)
     return schema.ExecutionPlan(
         name="forward", container_meta_type=schema.ContainerMetadata("", ""), values=[schema.EValue(value) for value in values],
@@ -43,7 +45,9 @@ def test_true_is_not_one():
     assert len(plan.values) == 3
 
 
-@pytest.mark.parametrize(("inputs", "outputs", "calls"), [([1], [], [[0, 1, 2]]), ([], [1], [[0, 1, 2]]), ([], [], [[0, 2, 1]])])
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "calls"), [([1], [], [[0, 1, 2]]), ([], [1], [[0, 1, 2]]), ([], [], [[0, 2, 1]])]
+)
 def test_what_is_given_returned_or_written_stays_its_own(inputs, outputs, calls):
     plan = _plan([schema.Int(5), schema.Int(5), schema.Int(7)], calls, inputs, outputs)
     merge_equal_values(plan)
@@ -71,7 +75,9 @@ def test_an_exported_program_is_compact_and_computes_what_the_one_before_does():
     (plan,) = file.program.execution_plan
     before = len(plan.values)
     numbers = [one.val.int_val for one in plan.values if isinstance(one.val, schema.Int)]
-    plan.values += [schema.EValue(schema.Int(number)) for number in numbers]  # each once more, and half of the calls read these
+    plan.values += [
+        schema.EValue(schema.Int(number)) for number in numbers
+    ]  # each once more, and half of the calls read these
     again = {number: before + place for place, number in enumerate(numbers)}
     for one in plan.chains[0].instructions[::2]:
         values = [plan.values[index].val for index in one.instr_args.args]

@@ -151,9 +151,7 @@ def export_model(
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
-    edge = to_edge_transform_and_lower(
-        exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes
-    )
+    edge = to_edge_transform_and_lower(exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes)
     progress("planning memory and serialising")
     planning = CortexMMemoryPlanningPass()
     buffer = edge.to_executorch(cortex_m_executorch_config(memory_planning_pass=planning)).buffer
@@ -182,7 +180,9 @@ def export_model(
 def _more_samples(source: ModelSource, program: bytes) -> Sequence[Inputs]:
     """Calibration samples, beside the example inputs, to compare layers on: as many as take little time."""
     affordable = MAX_MACS // max(ProgramFacts.of(program).macs, 1)
-    return [sample for sample in source.calibration if sample is not source.example_inputs][: min(affordable, MAX_SAMPLES - 1)]
+    return [sample for sample in source.calibration if sample is not source.example_inputs][
+        : min(affordable, MAX_SAMPLES - 1)
+    ]
 
 
 def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tensor]:

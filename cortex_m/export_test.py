@@ -118,11 +118,17 @@ class Broken(Net):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        (ModelSource(Net(), inputs(0), output_shapes=[[1, 5]]), r"Net returns shapes \[\[1, 4\]\], but \[\[1, 5\]\] is declared"),
+        (
+            ModelSource(Net(), inputs(0), output_shapes=[[1, 5]]),
+            r"Net returns shapes \[\[1, 4\]\], but \[\[1, 5\]\] is declared",
+        ),
         (ModelSource(Net(), (torch.zeros(1, 4, 12, 12),)), "Net fails on its example inputs: .*channels"),
         (ModelSource(Net(), (3.0,)), "example input 0 is a float, not a tensor"),
         (ModelSource(Broken(), inputs(0)), "output 1 of Broken is a str, not a tensor"),
-        (ModelSource(Net(), inputs(0), calibration=[inputs(1), inputs(1, height=8)]), "calibration sample 1 has shapes"),
+        (
+            ModelSource(Net(), inputs(0), calibration=[inputs(1), inputs(1, height=8)]),
+            "calibration sample 1 has shapes",
+        ),
         (ModelSource(Net(), inputs(0), evaluation=[inputs(1, height=8)]), "evaluation sample 0 has shapes"),
     ],
     ids=["declared shape", "wrong input", "no tensor", "no tensor output", "calibration shape", "evaluation shape"],
@@ -148,7 +154,9 @@ def test_int8_in_and_out(source, result):
     assert (image - exact.clamp(-128, 127)).abs().max() <= 0.5 + 1e-4
     assert torch.equal((stored.float() - given.zero_point) * given.scale, result.expected[0])
     assert program.sqnr_db == pytest.approx(result.sqnr_db, rel=1e-6)
-    assert f"in   x: int8 1x3x12x12, scale {taken.scale:.9g}, zero point {taken.zero_point}" in str(program.lowering_report)
+    assert f"in   x: int8 1x3x12x12, scale {taken.scale:.9g}, zero point {taken.zero_point}" in str(
+        program.lowering_report
+    )
     described = program.lowering_report.to_json()
     assert described["outputs"][0]["scale"] == given.scale and described["inputs"][0]["zero_point"] == taken.zero_point
 

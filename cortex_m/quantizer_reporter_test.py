@@ -71,7 +71,11 @@ def test_previous_annotations_are_counted_apart():
     user.report_reject(nodes[1:3], PREVIOUS_ANNOTATION)
     user.report_reject(nodes[3:4], "because")
     counts = reporter.reports[user]
-    assert (counts.accepted_node_count, counts.rejected_previous_annotation_count, counts.rejected_node_count) == (1, 2, 1)
+    assert (counts.accepted_node_count, counts.rejected_previous_annotation_count, counts.rejected_node_count) == (
+        1,
+        2,
+        1,
+    )
     text = reporter.get_quantization_report()
     assert "TITLE" in text and text.count("No patterns accepted or rejected.") == 1
 

@@ -104,9 +104,7 @@ def run_device(elf: Path, board: str, photo, folder: Path):
     from cortex_m.host.tensor_bytes import tensor_to_bytes
 
     (folder / "photo.bin").write_bytes(tensor_to_bytes(photo))
-    result = run(
-        board, elf, ["--input", "photo.bin", "--output-prefix", "logits"], cwd=folder, timeout=FLAGS.timeout
-    )
+    result = run(board, elf, ["--input", "photo.bin", "--output-prefix", "logits"], cwd=folder, timeout=FLAGS.timeout)
     logits = torch.frombuffer(bytearray((folder / "logits-0.bin").read_bytes()), dtype=torch.float32)
     if logits.numel() != 1000:
         raise ExampleError(f"the device returned {logits.numel()} logits, not 1000")

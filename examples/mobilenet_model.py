@@ -11,8 +11,6 @@ def model() -> ModelSource:
     return ModelSource(
         module=mobilenet_v2.pretrained(),
         example_inputs=(photos.load(photos.sample_path(PREDICTED)),),
-        calibration=[
-            (photos.load(photos.sample_path(name)),) for name in photos.SAMPLES if name != PREDICTED
-        ],
+        calibration=[(photos.load(photos.sample_path(name)),) for name in photos.SAMPLES if name != PREDICTED],
         output_shapes=[[1, 1000]],
     )

@@ -37,7 +37,9 @@ def test_all_samples_are_there():
         assert photos.load(photos.sample_path(name)).shape == (1, 3, 224, 224)
 
 
-@pytest.mark.parametrize("content", [b"", b"no image at all", b"\x89PNG\r\n\x1a\n" + bytes(20), b"\xff\xd8\xff\xe0 cut short"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no image at all", b"\x89PNG\r\n\x1a\n" + bytes(20), b"\xff\xd8\xff\xe0 cut short"]
+)
 def test_a_file_that_is_no_image_is_refused_in_one_sentence(tmp_path, content):
     path = tmp_path / "photo.jpg"
     path.write_bytes(content)

@@ -17,7 +17,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def install(path: Path, version: str) -> None:
-    path.write_text(f'#!/bin/bash\nif [[ $1 == --version ]]; then echo "bazel {version}"; else printf "%s\\n" "$@"; fi\n')
+    path.write_text(
+        f'#!/bin/bash\nif [[ $1 == --version ]]; then echo "bazel {version}"; else printf "%s\\n" "$@"; fi\n'
+    )
     path.chmod(0o755)
 
 
@@ -54,7 +56,10 @@ def test_the_installed_version_serves_where_the_asked_one_is_missing(workspace, 
 def test_no_bazel_at_all_is_one_sentence(workspace, tmp_path):
     result = run(workspace, tmp_path / "bazel-7.7.1")
     assert result.returncode == 1
-    assert result.stderr == f"tools/bazel: there is no Bazel at {tmp_path}/bazel-7.7.1; run ./bazelw, which installs one.\n"
+    assert (
+        result.stderr
+        == f"tools/bazel: there is no Bazel at {tmp_path}/bazel-7.7.1; run ./bazelw, which installs one.\n"
+    )
 
 
 def test_a_link_into_an_output_base_is_removed_and_a_folder_of_that_name_is_not(workspace, tmp_path):

@@ -29,7 +29,9 @@ FLAGS = flags.FLAGS
 flags.DEFINE_list("cores", None, "Short names: m55,m4,m3. All that have a board by default.")
 flags.DEFINE_list("kinds", ["layer", "model"], "layer, model or both.")
 flags.DEFINE_string("json", None, "Also write the tables to this file.")
-flags.DEFINE_string("record", None, "Write the figures to this file: bench_recorded.json, which bench_test holds them against.")
+flags.DEFINE_string(
+    "record", None, "Write the figures to this file: bench_recorded.json, which bench_test holds them against."
+)
 
 _HERE = Path(__file__).parent
 _PROGRAMS = Path("cortex_m/nn/bench")
@@ -139,7 +141,9 @@ def versions(core: str) -> dict:
 
 
 def print_table(core: str, kind: str, table: list[dict]) -> None:
-    print(f"{core + ', ' + kind + 's':42} {'instructions':>13} {'yardstick':>13} {'ratio':>7} {'flash':>10} {'RAM':>10}")
+    print(
+        f"{core + ', ' + kind + 's':42} {'instructions':>13} {'yardstick':>13} {'ratio':>7} {'flash':>10} {'RAM':>10}"
+    )
     for row in table:
         sizes = "".join(f" {row[key]:10,}" for key in ("flash_bytes", "ram_bytes") if row[key] is not None)
         print(f"{row['case']:42} {row['instructions']:13,} {row['yardstick']:13,} {row['ratio']:7.3f}{sizes}")

@@ -41,7 +41,9 @@ def risen(measured: dict[str, bench.Figures], recorded: dict[str, bench.Figures]
 @pytest.mark.parametrize("core", sorted(_CORES))
 def test_no_figure_rises_by_more_than_two_percent(core, kind):
     if bench.compiler(core) != _RECORDED["compiler"]:
-        pytest.skip(f"recorded with {_RECORDED['compiler']}, built with {bench.compiler(core)}: the figures do not compare")
+        pytest.skip(
+            f"recorded with {_RECORDED['compiler']}, built with {bench.compiler(core)}: the figures do not compare"
+        )
     assert risen(_measured(core, kind), _recorded(core, kind)) == []
 
 

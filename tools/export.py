@@ -28,18 +28,26 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model.")
 flags.DEFINE_string("pt2", None, "The model as a file of torch.export.save, instead of --entry.")
 flags.DEFINE_string(
-    "calibration", None, "Samples that set the value ranges: a .npy [N, ...] of the one input, or a .npz of np.savez with an array for each input."
+    "calibration",
+    None,
+    "Samples that set the value ranges: a .npy [N, ...] of the one input, or a .npz of np.savez with an array for each input.",
 )
 flags.DEFINE_string("program", None, "The .pte to write.")
-flags.DEFINE_string("target", "any", "The core to export for, cortex-m0 to cortex-m85, or any: the same program for all.")
+flags.DEFINE_string(
+    "target", "any", "The core to export for, cortex-m0 to cortex-m85, or any: the same program for all."
+)
 flags.DEFINE_bool(
-    "portable_program", False, "With a core as target: no operators with weights packed for its kernels, but the plain ones."
+    "portable_program",
+    False,
+    "With a core as target: no operators with weights packed for its kernels, but the plain ones.",
 )
 flags.DEFINE_string("report", None, "Text report to write: what was quantized, what was lowered, what was not and why.")
 flags.DEFINE_string("report_json", None, "The same for programs, with the layer of each instruction.")
 flags.DEFINE_string("vectors", None, "Folder to write the example inputs, the expected and the float outputs to.")
 flags.DEFINE_bool("strict", False, "Fail if an operator would run in float.")
-flags.DEFINE_list("allow_fallback", [], "With --strict: operators that may run in float all the same, aten::cumsum,aten::sort.")
+flags.DEFINE_list(
+    "allow_fallback", [], "With --strict: operators that may run in float all the same, aten::cumsum,aten::sort."
+)
 flags.DEFINE_bool(
     "quantize_io", True, "False: the program takes and gives int8 tensors; the reports name scales and zero points."
 )
@@ -202,7 +210,11 @@ def export(argv) -> None:
 def main(argv) -> int:
     try:
         export(argv)
-    except (ExportError, FileNotFoundError, ValueError) as error:  # so are ModelError, LoweringError and a refused target
+    except (
+        ExportError,
+        FileNotFoundError,
+        ValueError,
+    ) as error:  # so are ModelError, LoweringError and a refused target
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0

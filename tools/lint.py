@@ -53,7 +53,9 @@ def _installed(name: str) -> Callable[[], list[str]]:
     def find() -> list[str]:
         path = Path(sysconfig.get_path("scripts"), name)
         if not path.exists():
-            raise MissingProgramError(f"{name} is not in this Python's environment: run this with bazel run //tools:lint.")
+            raise MissingProgramError(
+                f"{name} is not in this Python's environment: run this with bazel run //tools:lint."
+            )
         return [str(path)]
 
     return find

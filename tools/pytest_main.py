@@ -29,7 +29,14 @@ class Sharding:
 
 def pytest_arguments(files_and_options: list[str], environment: dict[str, str]) -> list[str]:
     """Arguments for pytest, from those of the target and from Bazel's environment of a test."""
-    arguments = ["--import-mode=importlib", "--rootdir=.", "--config-file=/dev/null", "--strict-markers", "-ra", "--color=no"]
+    arguments = [
+        "--import-mode=importlib",
+        "--rootdir=.",
+        "--config-file=/dev/null",
+        "--strict-markers",
+        "-ra",
+        "--color=no",
+    ]
     for plugin in PLUGINS:
         arguments += ["-p", plugin]
     if "XML_OUTPUT_FILE" in environment:
@@ -45,7 +52,9 @@ def make_hypothesis_deterministic() -> None:
     """The same examples in every run, no data base of failures, no time limit that a busy machine breaks."""
     from hypothesis import HealthCheck, settings
 
-    settings.register_profile("bazel", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "bazel", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("bazel")
 
 

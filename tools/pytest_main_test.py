@@ -22,7 +22,11 @@ def run(tmp_path: Path):
         report = tmp_path / "report.xml"
         environment = {**kept, "XML_OUTPUT_FILE": str(report), **variables}
         result = subprocess.run(
-            [sys.executable, "tools/pytest_main.py", str(file)], env=environment, capture_output=True, check=False, text=True
+            [sys.executable, "tools/pytest_main.py", str(file)],
+            env=environment,
+            capture_output=True,
+            check=False,
+            text=True,
         )
         return result.returncode, [case.get("name") for case in ElementTree.parse(report).iter("testcase")]
 
@@ -38,7 +42,10 @@ def test_filter_selects(run):
 
 
 def test_shards_split_the_cases_without_loss(run, tmp_path):
-    shards = [run(TEST_TOTAL_SHARDS="2", TEST_SHARD_INDEX=str(index), TEST_SHARD_STATUS_FILE=str(tmp_path / "s")) for index in (0, 1)]
+    shards = [
+        run(TEST_TOTAL_SHARDS="2", TEST_SHARD_INDEX=str(index), TEST_SHARD_STATUS_FILE=str(tmp_path / "s"))
+        for index in (0, 1)
+    ]
     assert shards == [(0, ["test_a", "test_c", "test_e"]), (0, ["test_b", "test_d"])]
     assert (tmp_path / "s").exists()
 
@@ -49,7 +56,10 @@ def test_an_empty_shard_passes_but_a_file_without_tests_fails(run):
     assert run("x = 1\n")[0] != 0
 
 
-@pytest.mark.parametrize("text", ["def test_a():\n    assert 1 == 2\n", "import no_such_module\n", "def test_a(no_such_fixture):\n    pass\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["def test_a():\n    assert 1 == 2\n", "import no_such_module\n", "def test_a(no_such_fixture):\n    pass\n"],
+)
 def test_failures_fail(run, text):
     assert run(text)[0] != 0
 

@@ -36,7 +36,11 @@ def test_the_example_network_exports_and_runs_here(tmp_path, monkeypatch):
 def test_the_recipe_with_executorchs_names_runs_verbatim(memory_format):
     torch.manual_seed(0)
     model = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Conv2d(8, 4, 1)
+        torch.nn.Conv2d(3, 8, 3, padding=1),
+        torch.nn.BatchNorm2d(8),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(),
+        torch.nn.Conv2d(8, 4, 1),
     ).eval()
     example_inputs = (torch.randn(1, 3, 8, 8).to(memory_format=memory_format),)
     names = {"model": model, "example_inputs": example_inputs}

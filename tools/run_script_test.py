@@ -12,7 +12,9 @@ def run(tmp_path: Path, monkeypatch):
     """Runs the tool as `bazel run` does: in another folder, with the user's folder in the environment."""
     monkeypatch.setenv("BUILD_WORKING_DIRECTORY", str(tmp_path))
     tool = Path("tools/run_script.py").resolve()
-    return lambda *arguments: subprocess.run([sys.executable, tool, *arguments], capture_output=True, check=False, text=True, cwd="/")
+    return lambda *arguments: subprocess.run(
+        [sys.executable, tool, *arguments], capture_output=True, check=False, text=True, cwd="/"
+    )
 
 
 def test_path_and_folder_are_the_users(run, tmp_path):

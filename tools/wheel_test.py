@@ -14,7 +14,7 @@ from tools import wheel as packing
 
 (WHEEL,) = Path().glob("cortex_m-*-py3-none-linux_x86_64.whl")
 
-RECIPE = '''
+RECIPE = """
 import pathlib, sys
 import torch
 from executorch.exir import to_edge
@@ -55,7 +55,7 @@ outside = [
 assert not outside, outside
 import cortex_m.quantizer_reporter, cortex_m.test.tester, cortex_m.test.pytest_plugin
 print("program of", len(program), "bytes")
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,9 @@ def python(tmp_path_factory) -> Path:
 def test_the_recipe_runs_from_the_wheel_alone(python, tmp_path):
     script = tmp_path / "recipe.py"
     script.write_text(RECIPE)
-    done = subprocess.run([python, "-I", script], cwd=tmp_path, env={}, capture_output=True, check=False, text=True, timeout=300)
+    done = subprocess.run(
+        [python, "-I", script], cwd=tmp_path, env={}, capture_output=True, check=False, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("program of ")
 

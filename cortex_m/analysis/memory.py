@@ -253,7 +253,6 @@ class _Reader:
             if before:
                 yield max(before), value
 
-
     def conflicts(self) -> tuple[str, ...]:
         """Between a write of a value and each of its reads, nothing else is written to its bytes.
 

@@ -39,7 +39,9 @@ def for_core(core: str) -> str:
     for name in names():
         if core in load(name)["cores"]:
             return name
-    raise ValueError(f"there is no board for {core}; the boards have {', '.join(sorted(c for n in names() for c in load(n)['cores']))}")
+    raise ValueError(
+        f"there is no board for {core}; the boards have {', '.join(sorted(c for n in names() for c in load(n)['cores']))}"
+    )
 
 
 def memory(board: Board, name: str) -> dict[str, Any]:

@@ -21,7 +21,15 @@ typedef struct {
   uint32_t r0, r1, r2, r3, r12, lr, pc, xpsr;
 } Frame;
 
-enum { kNmi = 2, kHardFault = 3, kMemManage = 4, kBusFault = 5, kUsageFault = 6, kSecureFault = 7, kFirstInterrupt = 16 };
+enum {
+  kNmi = 2,
+  kHardFault = 3,
+  kMemManage = 4,
+  kBusFault = 5,
+  kUsageFault = 6,
+  kSecureFault = 7,
+  kFirstInterrupt = 16
+};
 
 static const uint32_t kStackOverflow = 1u << 20;             // CFSR.STKOF
 static const uint32_t kStackingFailed = 1u << 4 | 1u << 12;  // MSTKERR, STKERR
@@ -96,7 +104,8 @@ static void PrintRegister(const char* name, uint32_t value) {
 }
 
 static void PrintException(uint32_t exception) {
-  static const char* const kNames[] = {"", "", "NMI", "HardFault", "MemManage", "BusFault", "UsageFault", "SecureFault"};
+  static const char* const kNames[] = {"",          "",         "NMI",        "HardFault",
+                                       "MemManage", "BusFault", "UsageFault", "SecureFault"};
   if (exception < sizeof kNames / sizeof kNames[0]) {
     print_text(kNames[exception]);
     return;

@@ -30,7 +30,9 @@ _LABEL = flags.DEFINE_string("label", "the program", "What comments and errors c
 _PROGRAM = flags.DEFINE_string("program", None, "Path of the .pte for the assembler.", required=True)
 _ARENA = flags.DEFINE_string("arena", "", "Symbol of a shared arena; empty for one of its own.")
 _SHARED_WITH = flags.DEFINE_list("shared_with", [], "All models of the shared arena.")
-_ARENA_SECTION = flags.DEFINE_string("arena_section", "", "Section of the arena; empty for the compiler's choice, .bss.")
+_ARENA_SECTION = flags.DEFINE_string(
+    "arena_section", "", "Section of the arena; empty for the compiler's choice, .bss."
+)
 _MODEL_SECTION = flags.DEFINE_string("model_section", "", "Section of the program; empty for .rodata.")
 _STATE_SECTION = flags.DEFINE_string("state_section", "", "Section of the runtime's state; empty for .bss.")
 _VERIFY_AT = flags.DEFINE_enum("verify_at", "build", ["build", "init"], "When checksum and structure are checked.")

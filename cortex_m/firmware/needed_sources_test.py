@@ -66,7 +66,9 @@ def test_what_is_called_is_needed_and_what_calls_is_not(sources):
 
 def _symbols(archive: Path) -> dict[str, tuple[set[str], set[str]]]:
     """object file's stem -> (defined, undefined) names of external linkage."""
-    printed = subprocess.run([os.environ["NM"], "--extern-only", archive], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(
+        [os.environ["NM"], "--extern-only", archive], check=True, capture_output=True, text=True
+    ).stdout
     objects: dict[str, tuple[set[str], set[str]]] = {}
     for line in printed.splitlines():
         words = line.split()
@@ -79,7 +81,11 @@ def _symbols(archive: Path) -> dict[str, tuple[set[str], set[str]]]:
 
 @pytest.mark.parametrize("core", CORES)
 def test_every_source_gets_all_that_the_linker_would_take(core):
-    texts = {entry["name"]: Path(entry["path"].split("/bin/")[-1]).read_text() for entry in MANIFEST["sources"] if _is_here(entry)}
+    texts = {
+        entry["name"]: Path(entry["path"].split("/bin/")[-1]).read_text()
+        for entry in MANIFEST["sources"]
+        if _is_here(entry)
+    }
     needed = NeededSources(texts, ["", *MANIFEST["include_folders"]])
     source_of = {}
     for name in texts:
@@ -91,12 +97,17 @@ def test_every_source_gets_all_that_the_linker_would_take(core):
         objects = _symbols(archive)
         folders = {Path(source_of[stem][0]).parent for stem in objects if len(source_of.get(stem, [])) == 1}
         for stem, found in objects.items():
-            here = [name for name in source_of.get(stem, []) if len(source_of[stem]) == 1 or Path(name).parent in folders]
+            here = [
+                name for name in source_of.get(stem, []) if len(source_of[stem]) == 1 or Path(name).parent in folders
+            ]
             if len(here) == 1:
                 symbols[here[0]] = found
     assert len(symbols) > 100
     definer = {symbol: name for name, (defined_, _) in symbols.items() for symbol in defined_}
-    calls = {source: {definer[symbol] for symbol in undefined if symbol in definer} for source, (_, undefined) in symbols.items()}
+    calls = {
+        source: {definer[symbol] for symbol in undefined if symbol in definer}
+        for source, (_, undefined) in symbols.items()
+    }
     assert sum(len(callees - {caller}) for caller, callees in calls.items()) > 200
     for source, callees in calls.items():
         missing = callees - needed.of([source])
@@ -109,7 +120,9 @@ def test_nothing_prints_allocates_or_throws(core):
     archives = [_symbols(archive) for archive in (TESTING / f"archives_{core}").iterdir()]
     found = [symbols for objects in archives for symbols in objects.values()]
     wanted = set().union(*(undefined for _, undefined in found)) - set().union(*(own for own, _ in found))
-    allowed = r"mem(cmp|cpy|move|set)|str(len|ncmp)|(ceil|floor|fmod|nearbyint|sqrt|trunc)f?|__aeabi_(?!atexit|unwind)\w+"
+    allowed = (
+        r"mem(cmp|cpy|move|set)|str(len|ncmp)|(ceil|floor|fmod|nearbyint|sqrt|trunc)f?|__aeabi_(?!atexit|unwind)\w+"
+    )
     assert wanted, "the archives are empty"
     assert not [name for name in wanted if not re.fullmatch(allowed, name)]
 

@@ -125,7 +125,9 @@ def check_names(libraries: list[dict[str, Any]]) -> None:
     for library in libraries:
         other = seen.setdefault(library["c_name"], library["label"])
         if other != library["label"]:
-            raise generate.Refused(f"{other} and {library['label']} are both called {library['c_name']}: give one another c_name")
+            raise generate.Refused(
+                f"{other} and {library['label']} are both called {library['c_name']}: give one another c_name"
+            )
 
 
 def contents(manifest: dict[str, Any]) -> tuple[dict[str, Path], dict[str, str]]:
@@ -165,7 +167,9 @@ def main(argv: list[str]) -> None:
     except generate.Refused as error:
         print(f"error: {manifest['label']}: {error}", file=sys.stderr)
         sys.exit(1)
-    data = {name: path.read_bytes() for name, path in files.items()} | {name: text.encode() for name, text in texts.items()}
+    data = {name: path.read_bytes() for name, path in files.items()} | {
+        name: text.encode() for name, text in texts.items()
+    }
     with zipfile.ZipFile(_ARCHIVE.value, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(data):
             # The earliest time that a .zip can say.

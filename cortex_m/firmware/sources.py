@@ -76,7 +76,10 @@ class Tensor:
             "SHAPE": _initialiser(self.shape),
             "DIM_ORDER": _initialiser(self.dim_order),
         } | {name.upper(): _number(value) for name, value in self.quantization.items()}
-        return [f"#define {c_name.upper()}_{self.kind.upper()}_{self.index}_{name} {value}" for name, value in values.items()]
+        return [
+            f"#define {c_name.upper()}_{self.kind.upper()}_{self.index}_{name} {value}"
+            for name, value in values.items()
+        ]
 
     def struct(self) -> list[str]:
         """The same as constants of C++."""
@@ -121,7 +124,10 @@ def tensors(kind: str, method: dict[str, Any], report: dict[str, Any] | None) ->
     known = (report or {}).get(kind + "s", [])
     if len(known) != len(ends):  # a program of another exporter has no report
         known = [None] * len(ends)
-    return [Tensor(kind, index, end, quantization) for index, (end, quantization) in enumerate(zip(ends, known, strict=True))]
+    return [
+        Tensor(kind, index, end, quantization)
+        for index, (end, quantization) in enumerate(zip(ends, known, strict=True))
+    ]
 
 
 def common_type(all_tensors: list[Tensor]) -> str:
@@ -179,10 +185,16 @@ def source(
     arena: symbol of a shared arena, or "" for one of its own. Raises Refused.
     """
     headers, kernels = kernel_table.array(method["operators"])
-    headers = sorted({*headers, *(f"cortex_m/runtime/{name}.h" for name in ("embedded", "method", "method_buffers", "program"))})
+    headers = sorted(
+        {*headers, *(f"cortex_m/runtime/{name}.h" for name in ("embedded", "method", "method_buffers", "program"))}
+    )
     total = generate.arena_bytes(method)
     planned, unplanned = generate.arena_spans(method, arena or "arena")
-    own = f"alignas(kDataAlignment) uint8_t arena[{total}]{section_attribute(arena_section)};" if total and not arena else ""
+    own = (
+        f"alignas(kDataAlignment) uint8_t arena[{total}]{section_attribute(arena_section)};"
+        if total and not arena
+        else ""
+    )
     return Template((_FOLDER / "library.cc.template").read_text()).substitute(
         names(c_name),
         includes="\n".join(f'#include "{name}"' for name in headers),
@@ -206,7 +218,9 @@ def source(
 def assembly(c_name: str, program: str, section: str) -> str:
     """The text of the assembler source that holds the program. Raises Refused."""
     section = checked_section(section) if section else f".rodata.{c_name}_pte"
-    return Template((_FOLDER / "model.S.template").read_text()).substitute(names(c_name), program=program, section=section)
+    return Template((_FOLDER / "model.S.template").read_text()).substitute(
+        names(c_name), program=program, section=section
+    )
 
 
 def arena_source(symbol: str, sizes: list[int], section: str) -> str:

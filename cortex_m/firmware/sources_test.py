@@ -13,7 +13,15 @@ from cortex_m.runner.generate import Refused
 
 def _tensor(dtype, sizes, nbytes, dim_order=None):
     order = dim_order or list(range(len(sizes)))
-    return {"value": 0, "type": "tensor", "dtype": dtype, "sizes": sizes, "dim_order": order, "nbytes": nbytes, "memory_id": 1}
+    return {
+        "value": 0,
+        "type": "tensor",
+        "dtype": dtype,
+        "sizes": sizes,
+        "dim_order": order,
+        "nbytes": nbytes,
+        "memory_id": 1,
+    }
 
 
 def _method(**changes):
@@ -158,10 +166,15 @@ def test_a_run_writes_all_files(tmp_path):
 
 
 def test_an_operator_without_a_kernel_is_one_sentence(tmp_path):
-    unknown = _method(instructions=[{"index": 0, "kind": "kernel", "operator": "aten::erfinv.out", "source": "net.py:4"}])
+    unknown = _method(
+        instructions=[{"index": 0, "kind": "kernel", "operator": "aten::erfinv.out", "source": "net.py:4"}]
+    )
     done = _run(tmp_path, method=unknown)
     assert done.returncode == 1
-    assert done.stderr == "error: //a:net: operator aten::erfinv.out (instruction 0, net.py:4) has no kernel in this runner\n"
+    assert (
+        done.stderr
+        == "error: //a:net: operator aten::erfinv.out (instruction 0, net.py:4) has no kernel in this runner\n"
+    )
 
 
 def test_state_refuses_a_shared_arena(tmp_path):

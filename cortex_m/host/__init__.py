@@ -1,7 +1,7 @@
 """What runs on the host: a .pte with the device's runtime and kernels, or with the reference operators.
 
-    from cortex_m.host import Program
-    logits, = Program("model.pte").run((image,))
+from cortex_m.host import Program
+logits, = Program("model.pte").run((image,))
 """
 
 import importlib

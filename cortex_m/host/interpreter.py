@@ -79,7 +79,7 @@ class ReferenceProgram:
         return [tuple(self._initial[index].shape) for index in self._plan.inputs]
 
     def instruction_names(self) -> list[str]:
-        """"namespace::op.overload" of each kernel call of the one chain, in order."""
+        """ "namespace::op.overload" of each kernel call of the one chain, in order."""
         return [
             operator_name(self._plan.operators[instruction.instr_args.op_index])
             for chain in self._plan.chains
@@ -193,21 +193,27 @@ class ReferenceProgram:
                 if not bool(values[instruction.cond_value_index]):
                     position = instruction.destination_instruction
             elif not isinstance(instruction, schema.FreeCall):
-                raise ProgramError(f"instruction {position - 1} is a {type(instruction).__name__}; delegates are not supported")
+                raise ProgramError(
+                    f"instruction {position - 1} is a {type(instruction).__name__}; delegates are not supported"
+                )
 
     def _call(self, call: schema.KernelCall, values: list[Any]) -> list[torch.Tensor]:
         operator = self._operators[call.op_index]
         arguments = operator._schema.arguments
         given = [self._materialise(values, index) for index in call.args]
         returned = call.args[len(arguments) :]
-        keywords = {
-            argument.name: _converted(argument, value) for argument, value in zip(arguments, given)
-        }
+        keywords = {argument.name: _converted(argument, value) for argument, value in zip(arguments, given)}
         outs = [keywords[argument.name] for argument in arguments if argument.is_out]
-        scratch = [keywords[a.name] for a in arguments if a.name == "scratch" and isinstance(keywords[a.name], torch.Tensor)]
+        scratch = [
+            keywords[a.name] for a in arguments if a.name == "scratch" and isinstance(keywords[a.name], torch.Tensor)
+        ]
         inputs = {index for index, argument in zip(call.args, arguments) if not argument.is_out}
         for index, argument in zip(call.args, arguments):
-            if argument.is_out and index not in inputs and not _works_in_place(operator, keywords, keywords[argument.name]):
+            if (
+                argument.is_out
+                and index not in inputs
+                and not _works_in_place(operator, keywords, keywords[argument.name])
+            ):
                 _poison(keywords[argument.name])
         for tensor in scratch:
             _poison(tensor)
@@ -232,7 +238,9 @@ def _works_in_place(operator: torch._ops.OpOverload, arguments: dict[str, Any], 
                 continue
             allowed = operator.namespace == NAMESPACE and name in IN_PLACE.get(operator._opname, ())
             if not allowed or _place(operand) != _place(out):
-                raise ProgramError(f"{operator} writes its result over its argument {name}, which the operator cannot do")
+                raise ProgramError(
+                    f"{operator} writes its result over its argument {name}, which the operator cannot do"
+                )
             found = True
     return found
 
@@ -267,7 +275,7 @@ def _converted(argument: Any, value: Any) -> Any:
 
 
 def operator_name(operator: schema.Operator) -> str:
-    """"namespace::op.overload"."""
+    """ "namespace::op.overload"."""
     return f"{operator.name}.{operator.overload}" if operator.overload else operator.name
 
 

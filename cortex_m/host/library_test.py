@@ -5,9 +5,7 @@ import pytest
 from cortex_m.host import library
 from cortex_m.target_config import Backend
 
-GEOMETRY = dict(
-    input_nhwc=(1, 8, 8, 16), output_nhwc=(1, 8, 8, 8), stride=(1, 1), padding=(1, 1), dilation=(1, 1)
-)
+GEOMETRY = dict(input_nhwc=(1, 8, 8, 16), output_nhwc=(1, 8, 8, 8), stride=(1, 1), padding=(1, 1), dilation=(1, 1))
 
 
 @pytest.mark.parametrize("backend", Backend)

@@ -60,7 +60,8 @@ Status ReadInput(const Method& method, size_t index, const uint8_t* values, size
     const size_t size = ByteSize(input.as_tensor);
     Copy(input.as_tensor.data, values + run * size, size);
   } else if (!SameNumber(input, values + run * NumberSize(input.tag))) {
-    return Status(Code::kInvalidArgument, "the program was exported for another number", "input", static_cast<int32_t>(index));
+    return Status(Code::kInvalidArgument, "the program was exported for another number", "input",
+                  static_cast<int32_t>(index));
   }
   return Status();
 }
@@ -114,8 +115,8 @@ void cortex_m_host_close(cortex_m_host_program* program) { delete program; }
 
 const char* cortex_m_host_json(const cortex_m_host_program* program) { return program->json.c_str(); }
 
-size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uint8_t* const* inputs, uint8_t* const* outputs,
-                         char* error, size_t error_size) {
+size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uint8_t* const* inputs,
+                         uint8_t* const* outputs, char* error, size_t error_size) {
   for (size_t run = 0; run < count; ++run) {
     if (const Status status = RunOnce(program->loaded.method, run, inputs, outputs); !status.ok()) {
       Tell(cortex_m::ToSentence(status), error, error_size);

@@ -16,7 +16,8 @@ typedef struct cortex_m_host_program cortex_m_host_program;
 
 // Copies and verifies the bytes of a .pte, finds the kernels of `method` (null: the first one) and gives it memory. Null if the
 // program is refused.
-cortex_m_host_program* cortex_m_host_open(const uint8_t* bytes, size_t size, const char* method, char* error, size_t error_size);
+cortex_m_host_program* cortex_m_host_open(const uint8_t* bytes, size_t size, const char* method, char* error,
+                                          size_t error_size);
 void cortex_m_host_close(cortex_m_host_program* program);
 
 // What is in the program, as program_json.h describes it. Lives as long as the program.
@@ -26,8 +27,8 @@ const char* cortex_m_host_json(const cortex_m_host_program* program);
 // in the program's memory order; 8 bytes of an int or a double; 1 of a bool. The caller answers for their number and sizes. A
 // number must be the one that the program was exported for.
 // Returns the number of runs that ended well; if it is less than `count`, `error` says why.
-size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uint8_t* const* inputs, uint8_t* const* outputs,
-                         char* error, size_t error_size);
+size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uint8_t* const* inputs,
+                         uint8_t* const* outputs, char* error, size_t error_size);
 
 // Names of the operators that there are kernels for, "cortex_m::quantized_add.out"; null behind the last one.
 const char* cortex_m_host_kernel(size_t index);

@@ -77,7 +77,9 @@ def _spec(value: Any) -> Spec:
         order = tuple(tensor.DimOrder(i) for i in range(rank))
         dtype = _DTYPES.get(ScalarType(tensor.ScalarType()))
         if dtype is None or sorted(order) != list(range(rank)) or math.prod(shape) < 0:
-            raise SignatureError(f"a tensor of {shape}, dim order {order} and type {tensor.ScalarType()} is not supported")
+            raise SignatureError(
+                f"a tensor of {shape}, dim order {order} and type {tensor.ScalarType()} is not supported"
+            )
         return TensorSpec(shape, dtype, order)
     for name, number in ((KernelTypes.Int, int), (KernelTypes.Double, float), (KernelTypes.Bool, bool)):
         if kind == name:

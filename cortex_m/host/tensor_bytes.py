@@ -13,7 +13,9 @@ def tensor_to_bytes(tensor: torch.Tensor) -> bytes:
     expected = 1
     for stride, size in strides:
         if stride != expected and tensor.numel() > 0:
-            raise ValueError(f"a tensor of shape {tuple(tensor.shape)} and strides {tensor.stride()} is not dense in memory")
+            raise ValueError(
+                f"a tensor of shape {tuple(tensor.shape)} and strides {tensor.stride()} is not dense in memory"
+            )
         expected *= size
     flat = tensor.detach().as_strided((tensor.numel(),), (1,), tensor.storage_offset())
     return flat.numpy().tobytes()

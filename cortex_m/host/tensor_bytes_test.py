@@ -25,7 +25,9 @@ def test_few_or_no_elements(shape):
 
 
 @pytest.mark.parametrize(
-    "tensor", [torch.zeros(2, 1).expand(2, 3), torch.zeros(4, 4)[:, :2], torch.zeros(8)[::2]], ids=["expanded", "sliced", "stepped"]
+    "tensor",
+    [torch.zeros(2, 1).expand(2, 3), torch.zeros(4, 4)[:, :2], torch.zeros(8)[::2]],
+    ids=["expanded", "sliced", "stepped"],
 )
 def test_tensor_with_holes_or_overlaps_is_refused(tensor):
     with pytest.raises(ValueError, match="not dense"):

@@ -76,7 +76,9 @@ def depthwise_conv_wrapper_buffer_size(
     outer, height, width, inner = filter_nhwc
     if outer != 1:
         if inner != 1:
-            raise ValueError(f"a depthwise filter is {{1, KH, KW, C_OUT}} or {{C_OUT, KH, KW, 1}}, not {tuple(filter_nhwc)}")
+            raise ValueError(
+                f"a depthwise filter is {{1, KH, KW, C_OUT}} or {{C_OUT, KH, KW, 1}}, not {tuple(filter_nhwc)}"
+            )
         inner = outer
     return library.depthwise_conv_scratch_size(
         backend, input_nhwc, (1, height, width, inner), output_nhwc, stride_hw, padding_hw, dilation_hw, ch_mult

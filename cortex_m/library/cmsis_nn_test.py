@@ -63,7 +63,9 @@ def test_both_forms_of_a_depthwise_filter_are_one():
         sizes = {cmsis_nn.depthwise_conv_wrapper_buffer_size(backend, DataType.A8W8, **x) for x in (DEPTHWISE, turned)}
         assert len(sizes) == 1
     with pytest.raises(ValueError, match="depthwise filter"):
-        cmsis_nn.depthwise_conv_wrapper_buffer_size(Backend.MVE, DataType.A8W8, **DEPTHWISE | dict(filter_nhwc=[16, 3, 3, 2]))
+        cmsis_nn.depthwise_conv_wrapper_buffer_size(
+            Backend.MVE, DataType.A8W8, **DEPTHWISE | dict(filter_nhwc=[16, 3, 3, 2])
+        )
 
 
 def test_sizes_that_no_kernel_takes_are_refused():

@@ -197,7 +197,9 @@ class _Search:
             if len(offsets) == len(self._storages):
                 best = min(best, self._placement(offsets), key=lambda placement: placement.size)
                 return
-            left = [(self._lowest(index, offsets), index) for index in range(len(self._storages)) if index not in offsets]
+            left = [
+                (self._lowest(index, offsets), index) for index in range(len(self._storages)) if index not in offsets
+            ]
             if any(offset + self._storages[index].size > best.size - self._alignment for offset, index in left):
                 return
             for offset, index in sorted(left, key=lambda found: (found[0], -self._storages[found[1]].size, found[1])):

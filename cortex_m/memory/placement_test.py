@@ -32,7 +32,12 @@ def in_parts(seed: int) -> list[Storage]:
 
 def collide(one: Storage, at: int, other: Storage, other_at: int) -> bool:
     """Byte by byte and moment by moment."""
-    used = {(at + byte, t) for p in one.parts for byte in range(p.offset, p.offset + p.size) for t in range(p.first, p.last + 1)}
+    used = {
+        (at + byte, t)
+        for p in one.parts
+        for byte in range(p.offset, p.offset + p.size)
+        for t in range(p.first, p.last + 1)
+    }
     return any(
         (other_at + byte, t) in used
         for p in other.parts

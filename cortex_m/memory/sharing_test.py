@@ -76,7 +76,10 @@ def _lies_on_an_operand(plan: MemoryPlan) -> int:
     written = [buffer for buffer in plan.buffers if buffer.kind in ("activation", "output")]
     place = lambda buffer: (buffer.offset, buffer.bytes)
     return sum(
-        any(other.value != one.value and place(other) == place(one) and other.last == one.first for other in plan.buffers)
+        any(
+            other.value != one.value and place(other) == place(one) and other.last == one.first
+            for other in plan.buffers
+        )
         for one in written
     )
 
@@ -107,23 +110,33 @@ NETWORKS = {
     "slice of a slice": Network(lambda net, x: table(net, table(net, x)[:, 1:][:, 2:4])),
     "slice of a cat": Network(lambda net, x: table(net, torch.cat(_each(net, x), 1)[:, 4:9])),
     "cat of slices in another order": Network(
-        lambda net, x: (lambda y: table(net, torch.cat([table(net, y[:, 3:]), table(net, y[:, :3])], 1)))(table(net, x)),
+        lambda net, x: (lambda y: table(net, torch.cat([table(net, y[:, 3:]), table(net, y[:, :3])], 1)))(
+            table(net, x)
+        ),
     ),
     "one of a batch": Network(lambda net, x: table(net, table(net, x)[1]), inputs=((3, 4, 8),)),
     "slice of an input": Network(lambda net, x: add(x[:, :3], x[:, 3:])),
     # Copies that stay.
     "cat along the channels": Network(joined(3), copies=1),
-    "cat of one tensor twice": Network(lambda net, x: (lambda y: table(net, torch.cat([y, y], 1)))(table(net, x)), copies=1),
+    "cat of one tensor twice": Network(
+        lambda net, x: (lambda y: table(net, torch.cat([y, y], 1)))(table(net, x)), copies=1
+    ),
     "cat with an input": Network(lambda net, x: table(net, torch.cat([x, table(net, x)], 1)), copies=1),
     "cat with a constant": Network(
         lambda net, x: table(net, torch.cat([table(net, x), net.table], 0)), inputs=((16,),), copies=1
     ),
     "cat as a result": Network(lambda net, x: torch.cat(_each(net, x), 1), copies=1),
-    "cat of a result": Network(lambda net, x: (lambda y: (y, table(net, torch.cat([y, table(net, y)], 1))))(table(net, x)), copies=1),
+    "cat of a result": Network(
+        lambda net, x: (lambda y: (y, table(net, torch.cat([y, table(net, y)], 1))))(table(net, x)), copies=1
+    ),
     "cat at other bytes than multiples of 16": Network(joined(0), inputs=((8,),), copies=1),
-    "slice at other bytes than multiples of 16": Network(lambda net, x: table(net, table(net, x)[4:]), inputs=((24,),), copies=1),
+    "slice at other bytes than multiples of 16": Network(
+        lambda net, x: table(net, table(net, x)[4:]), inputs=((24,),), copies=1
+    ),
     "two cats of the same": Network(
-        lambda net, x: (lambda a, b: add(torch.cat([a, b], 1), torch.cat([b, a], 1)))(table(net, x), table(net, add(x, x))),
+        lambda net, x: (lambda a, b: add(torch.cat([a, b], 1), torch.cat([b, a], 1)))(
+            table(net, x), table(net, add(x, x))
+        ),
         copies=1,
     ),
     "slice of columns": Network(lambda net, x: table(net, table(net, x)[:, :, 1:3]), copies=1),
@@ -140,7 +153,8 @@ NETWORKS = {
         lambda net, x: (lambda y: (lambda s: add(table(net, y)[:, :3], s))(y[:, 1:4]))(table(net, x)), in_place=2
     ),
     "slice that is overwritten": Network(
-        lambda net, x: (lambda a, b: add(table(net, a), b))(*(lambda y: (y[:, :3], y[:, 3:]))(table(net, x))), in_place=3
+        lambda net, x: (lambda a, b: add(table(net, a), b))(*(lambda y: (y[:, :3], y[:, 3:]))(table(net, x))),
+        in_place=3,
     ),
     "operand that is a result": Network(lambda net, x: (lambda y: (y, table(net, y)))(table(net, x)), in_place=1),
     "both operands one": Network(lambda net, x: (lambda y: add(y, y))(table(net, x)), in_place=2),
@@ -171,7 +185,9 @@ def test_results_are_those_of_pytorch(programs, name):
     wanted = module(*inputs)
     for data in datas:
         plan_of(data)
-        for got, want in zip(ReferenceProgram(data).run(inputs), wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+        for got, want in zip(
+            ReferenceProgram(data).run(inputs), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
+        ):
             assert torch.equal(got, want)
 
 
@@ -203,7 +219,9 @@ def test_the_pass_says_which_instructions_are_gone(programs, name):
     """Positions among those of the program without sharing."""
     _, _, shared, apart, left_out = programs(name)
     before = ReferenceProgram(apart).instruction_names()
-    assert [call for place, call in enumerate(before) if place not in left_out] == ReferenceProgram(shared).instruction_names()
+    assert [call for place, call in enumerate(before) if place not in left_out] == ReferenceProgram(
+        shared
+    ).instruction_names()
 
 
 @pytest.mark.parametrize("core", ["host", "cortex_m0", "cortex_m55"])
@@ -246,13 +264,17 @@ def heaped(network: Network) -> tuple[bytes, tuple]:
 
 def test_a_plan_that_overwrites_what_is_wanted_is_not_sound():
     data, _ = heaped(NETWORKS["operand that is wanted later"])
-    with pytest.raises(ProgramError, match=r"not sound: instruction \d+ overwrites value \d+, which instruction \d+ reads"):
+    with pytest.raises(
+        ProgramError, match=r"not sound: instruction \d+ overwrites value \d+, which instruction \d+ reads"
+    ):
         MemoryPlan.of(data).require_sound()
 
 
 def test_an_operator_that_cannot_work_in_place_is_refused_its_operand():
     data, inputs = heaped(Network(lambda net, x: ops.transpose(x, [0, 2, 1, 3])))
-    with pytest.raises(ProgramError, match="transpose.* writes its result over its argument input, which the operator cannot do"):
+    with pytest.raises(
+        ProgramError, match="transpose.* writes its result over its argument input, which the operator cannot do"
+    ):
         ReferenceProgram(data).run(inputs)
     assert MemoryPlan.of(data).conflicts
 

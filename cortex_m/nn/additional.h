@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   const int8_t *input;
   const int8_t *filter;
-  const int32_t *bias;  // or null
+  const int32_t *bias;                // or null
   const int32_t *multiplier, *shift;  // one for each output channel
   int8_t *out;
   int32_t batch, input_channels, output_channels, groups;
@@ -95,13 +95,15 @@ void cortex_m_nn_packed_conv_s8(const cortex_m_nn_packed_conv_args *args, void *
 void cortex_m_nn_packed_conv_scalar(const cortex_m_nn_packed_conv_args *args);
 
 // The same for a depthwise convolution with as many output channels as input channels. filter [1, 3, 3, C].
-cortex_m_nn_packing cortex_m_nn_packed_depthwise_conv_packing(cortex_m_nn_isa isa, const cortex_m_nn_packed_conv_args *args);
+cortex_m_nn_packing cortex_m_nn_packed_depthwise_conv_packing(cortex_m_nn_isa isa,
+                                                              const cortex_m_nn_packed_conv_args *args);
 // The products of two taps must fit 16 bits together, too: no weight may be -128.
 bool cortex_m_nn_packed_depthwise_conv_is_valid(const cortex_m_nn_packed_conv_args *args);
 int32_t cortex_m_nn_packed_depthwise_conv_bytes(const cortex_m_nn_packed_conv_args *args);
 int32_t cortex_m_nn_packed_depthwise_conv_scratch_bytes(const cortex_m_nn_packed_conv_args *args);
-void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter, const int32_t *bias,
-                                     const int32_t *multiplier, const int32_t *shift, int8_t *packed);
+void cortex_m_nn_pack_depthwise_conv(const cortex_m_nn_packed_conv_args *args, const int8_t *filter,
+                                     const int32_t *bias, const int32_t *multiplier, const int32_t *shift,
+                                     int8_t *packed);
 void cortex_m_nn_packed_depthwise_conv_s8(const cortex_m_nn_packed_conv_args *args, void *scratch);
 void cortex_m_nn_packed_depthwise_conv_scalar(const cortex_m_nn_packed_conv_args *args);
 

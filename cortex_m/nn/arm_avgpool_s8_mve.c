@@ -8,9 +8,9 @@
 #if CORTEX_M_NN_MVE
 
 typedef struct {
-  int32_t half;        // count / 2
-  uint32_t factor;     // m; 0 for a count of 1
-  int32_t shift;       // 1 - l: what is left to shift after VMULH
+  int32_t half;     // count / 2
+  uint32_t factor;  // m; 0 for a count of 1
+  int32_t shift;    // 1 - l: what is left to shift after VMULH
 } divisor;
 
 static divisor divisor_of(int32_t count, int32_t bits) {
@@ -62,7 +62,8 @@ static void average_32(const cortex_m_nn_pool_window *window, int32_t channels, 
   }
 }
 
-static inline __attribute__((always_inline)) int16x8_t clamp_16(int16x8_t value, const cmsis_nn_activation *activation) {
+static inline __attribute__((always_inline)) int16x8_t clamp_16(int16x8_t value,
+                                                                const cmsis_nn_activation *activation) {
   value = vmaxq_s16(value, vdupq_n_s16((int16_t)activation->min));
   return vminq_s16(value, vdupq_n_s16((int16_t)activation->max));
 }

@@ -12,8 +12,8 @@ struct Shape {
 };
 
 std::ostream& operator<<(std::ostream& out, const Shape& s) {
-  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.c << " kernel " << s.kh << "x" << s.kw << " stride " << s.stride_h
-             << "x" << s.stride_w << " pad " << s.pad_h << "x" << s.pad_w;
+  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.c << " kernel " << s.kh << "x" << s.kw << " stride "
+             << s.stride_h << "x" << s.stride_w << " pad " << s.pad_h << "x" << s.pad_w;
 }
 
 std::vector<Shape> Shapes() {
@@ -92,13 +92,14 @@ TEST(ArmAvgpoolS8Refusals, NothingIsWritten) {
     cmsis_nn_dims in = {1, 4, 4, 4}, filter = {1, 2, 2, 1}, out = {1, 3, 3, 4};
     change(params, in, filter, out);
     Guarded output(64);
-    EXPECT_EQ(arm_avgpool_s8(nullptr, &params, &in, input.data(), &filter, &out, output.data()), ARM_CMSIS_NN_ARG_ERROR);
+    EXPECT_EQ(arm_avgpool_s8(nullptr, &params, &in, input.data(), &filter, &out, output.data()),
+              ARM_CMSIS_NN_ARG_ERROR);
     EXPECT_TRUE(output.untouched());
   };
   using P = cmsis_nn_pool_params;
   using D = cmsis_nn_dims;
-  refused([](P& p, D&, D&, D&) { p.padding.h = 2; });   // the first row of windows is all padding
-  refused([](P&, D&, D&, D& out) { out.w = 5; });       // the last column lies beyond the input
+  refused([](P& p, D&, D&, D&) { p.padding.h = 2; });  // the first row of windows is all padding
+  refused([](P&, D&, D&, D& out) { out.w = 5; });      // the last column lies beyond the input
   refused([](P&, D&, D&, D& out) { out.c = 3; });
   refused([](P&, D&, D&, D& out) { out.n = 2; });
   refused([](P&, D& in, D&, D&) { in.h = 0; });

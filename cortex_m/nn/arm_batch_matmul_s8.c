@@ -23,7 +23,8 @@ arm_cmsis_nn_status arm_batch_matmul_s8(const cmsis_nn_context *ctx, const cmsis
       !serves(right->n, out->n) || !serves(left->h, out->h) || !serves(right->h, out->h)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  const cmsis_nn_dims rows = {left->w, 1, 1, left->c}, filter = {left->c, 1, 1, right->w}, product = {left->w, 1, 1, right->w};
+  const cmsis_nn_dims rows = {left->w, 1, 1, left->c}, filter = {left->c, 1, 1, right->w},
+                      product = {left->w, 1, 1, right->w};
   cortex_m_nn_fully_connected_call call = {&bmm_params->fc_params,
                                            &quant_params->multiplier,
                                            &quant_params->shift,

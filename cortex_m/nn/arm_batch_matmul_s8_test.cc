@@ -30,7 +30,8 @@ TEST_P(ArmBatchMatmulS8, EqualsTheDefinition) {
             const int r = ((a % s.right_n * s.right_h + b % s.right_h) * s.columns + j) * s.depth + k;
             sum += int64_t{left[l] - 17} * (right[r] + 9);
           }
-          expected.push_back(static_cast<int8_t>(Clamp(Requantize(sum, factor.multiplier, factor.shift) - 5, -100, 110)));
+          expected.push_back(
+              static_cast<int8_t>(Clamp(Requantize(sum, factor.multiplier, factor.shift) - 5, -100, 110)));
         }
   ExpectMostlyInsideRange(expected, -100, 110);
   const cmsis_nn_dims left_dims = {s.left_n, s.left_h, s.rows, s.depth}, out_dims = {n, h, s.rows, s.columns};

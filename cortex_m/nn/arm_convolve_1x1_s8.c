@@ -16,8 +16,8 @@ arm_cmsis_nn_status arm_convolve_1x1_s8(const cmsis_nn_context *ctx, const cmsis
   if (!cortex_m_nn_convolve_call_is_valid(&call) || !cortex_m_nn_convolve_call_is_1x1(&call)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  if (ctx != NULL && ctx->buf != NULL && ctx->size >= cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA,
-                                                                                          input_dims, filter_dims)) {
+  if (ctx != NULL && ctx->buf != NULL &&
+      ctx->size >= cortex_m_nn_convolve_columns_bytes(CORTEX_M_NN_COMPILED_ISA, input_dims, filter_dims)) {
     return arm_convolve_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
                            bias_data, NULL, output_dims, output_data);
   }

@@ -15,6 +15,6 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   // The general function joins the rows itself when the stride is 1.
-  return arm_convolve_1x1_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
-                             bias_data, output_dims, output_data);
+  return arm_convolve_1x1_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
+                             bias_dims, bias_data, output_dims, output_data);
 }

@@ -41,14 +41,14 @@ static void multiply_row(const cortex_m_nn_convolve_call *call, const int8_t *in
     const int8_t *w0 = call->filter + c * depth;
     const int8_t *w1 = call->filter + last * depth;
     uint32_t acc00 = bias0, acc01 = bias1, acc10 = bias0, acc11 = bias1;
-#define MULTIPLY_2X2(i)                    \
-  do {                                     \
-    const int32_t a0 = x0[i], a1 = x1[i];  \
-    const int32_t b0 = w0[i], b1 = w1[i];  \
-    acc00 += (uint32_t)(a0 * b0);          \
-    acc01 += (uint32_t)(a0 * b1);          \
-    acc10 += (uint32_t)(a1 * b0);          \
-    acc11 += (uint32_t)(a1 * b1);          \
+#define MULTIPLY_2X2(i)                   \
+  do {                                    \
+    const int32_t a0 = x0[i], a1 = x1[i]; \
+    const int32_t b0 = w0[i], b1 = w1[i]; \
+    acc00 += (uint32_t)(a0 * b0);         \
+    acc01 += (uint32_t)(a0 * b1);         \
+    acc10 += (uint32_t)(a1 * b0);         \
+    acc11 += (uint32_t)(a1 * b1);         \
   } while (0)
     int32_t left = depth;
     for (; left >= 4; left -= 4) {

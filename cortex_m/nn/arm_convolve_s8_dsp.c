@@ -8,10 +8,10 @@
 
 #include "dsp.h"
 
-#define WIDEN_4(i)                                               \
-  do {                                                           \
-    const uint32_t values = cortex_m_nn_load_4(from + 4 * (i));  \
-    to[8 * (i)] = cortex_m_nn_even_bytes_plus(values, offsets);  \
+#define WIDEN_4(i)                                                 \
+  do {                                                             \
+    const uint32_t values = cortex_m_nn_load_4(from + 4 * (i));    \
+    to[8 * (i)] = cortex_m_nn_even_bytes_plus(values, offsets);    \
     to[8 * (i) + 4] = cortex_m_nn_odd_bytes_plus(values, offsets); \
   } while (0)
 
@@ -38,19 +38,19 @@ static uint32_t *clear(int32_t count, uint32_t *to) {
   return to;
 }
 
-#define STEP                            \
-  "ldr r9, [%[w]], #4\n\t"              \
-  "ldmia %[x]!, {r4, r5, r6, r8}\n\t"   \
-  "sxtb16 r10, r9\n\t"                  \
-  "smlad %[s0], r4, r10, %[s0]\n\t"     \
-  "smlad %[s1], r5, r10, %[s1]\n\t"     \
-  "smlad %[s2], r6, r10, %[s2]\n\t"     \
-  "smlad %[s3], r8, r10, %[s3]\n\t"     \
-  "ldmia %[x]!, {r4, r5, r6, r8}\n\t"   \
-  "sxtb16 r9, r9, ror #8\n\t"           \
-  "smlad %[s0], r4, r9, %[s0]\n\t"      \
-  "smlad %[s1], r5, r9, %[s1]\n\t"      \
-  "smlad %[s2], r6, r9, %[s2]\n\t"      \
+#define STEP                          \
+  "ldr r9, [%[w]], #4\n\t"            \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n\t" \
+  "sxtb16 r10, r9\n\t"                \
+  "smlad %[s0], r4, r10, %[s0]\n\t"   \
+  "smlad %[s1], r5, r10, %[s1]\n\t"   \
+  "smlad %[s2], r6, r10, %[s2]\n\t"   \
+  "smlad %[s3], r8, r10, %[s3]\n\t"   \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n\t" \
+  "sxtb16 r9, r9, ror #8\n\t"         \
+  "smlad %[s0], r4, r9, %[s0]\n\t"    \
+  "smlad %[s1], r5, r9, %[s1]\n\t"    \
+  "smlad %[s2], r6, r9, %[s2]\n\t"    \
   "smlad %[s3], r8, r9, %[s3]\n\t"
 
 CORTEX_M_NN_INLINE cortex_m_nn_four_sums multiply(const uint32_t *x, const int8_t *w, int32_t depth, int32_t bias) {
@@ -115,7 +115,8 @@ static __attribute__((noinline)) void gather_inside(const int8_t *from, int32_t 
     return;
   }
   int8_t *end = line;
-  for (; rows > 0; --rows, from += row_step, end += run) {  // four at a time, each row over what the last wrote too much
+  for (; rows > 0;
+       --rows, from += row_step, end += run) {  // four at a time, each row over what the last wrote too much
     int32_t i = 0;
     do {
       cortex_m_nn_store_4(end + i, cortex_m_nn_load_4(from + i));
@@ -126,11 +127,11 @@ static __attribute__((noinline)) void gather_inside(const int8_t *from, int32_t 
   widen(line, (int32_t)(end - line + 3) / 4 * 4, offset, to);
 }
 
-#define MULTIPLY(name, quick, full)                                                                                     \
-  static __attribute__((noinline)) void name(const cortex_m_nn_convolve_call *call, const uint32_t *columns,          \
-                                             int32_t depth, int32_t first, int32_t channels, int8_t *const out[4],    \
-                                             int32_t pixels) {                                                          \
-    cortex_m_nn_multiply_fours(call, columns, depth, first, channels, out, pixels, quick, full, multiply);             \
+#define MULTIPLY(name, quick, full)                                                                                \
+  static __attribute__((noinline)) void name(const cortex_m_nn_convolve_call *call, const uint32_t *columns,       \
+                                             int32_t depth, int32_t first, int32_t channels, int8_t *const out[4], \
+                                             int32_t pixels) {                                                     \
+    cortex_m_nn_multiply_fours(call, columns, depth, first, channels, out, pixels, quick, full, multiply);         \
   }
 MULTIPLY(multiply_full, true, true)
 MULTIPLY(multiply_clamped, true, false)

@@ -81,8 +81,8 @@ static inline __attribute__((always_inline)) void requantize_pair(const cortex_m
   }
 }
 
-static void multiply_columns(const cortex_m_nn_convolve_call *call, const memory *m, const sizes *s, const int8_t *filter,
-                             int32_t channels, int8_t *out0, int8_t *out1, bool right) {
+static void multiply_columns(const cortex_m_nn_convolve_call *call, const memory *m, const sizes *s,
+                             const int8_t *filter, int32_t channels, int8_t *out0, int8_t *out1, bool right) {
   cortex_m_nn_dot_2x4_args args = {filter, s->depth, m->columns, s->vectors, m->sums, s->blocks - s->copied};
   if (args.blocks > 0) {
     cortex_m_nn_dot_2x4_mve(&args);

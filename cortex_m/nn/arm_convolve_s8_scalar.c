@@ -99,11 +99,11 @@ static __attribute__((noinline)) void gather_inside(const int8_t *from, int32_t 
   }
 }
 
-#define MULTIPLY(name, quick, full)                                                                                     \
-  static __attribute__((noinline)) void name(const cortex_m_nn_convolve_call *call, const uint32_t *columns,          \
-                                             int32_t depth, int32_t first, int32_t channels, int8_t *const out[4],    \
-                                             int32_t pixels) {                                                          \
-    cortex_m_nn_multiply_fours(call, columns, depth, first, channels, out, pixels, quick, full, multiply);             \
+#define MULTIPLY(name, quick, full)                                                                                \
+  static __attribute__((noinline)) void name(const cortex_m_nn_convolve_call *call, const uint32_t *columns,       \
+                                             int32_t depth, int32_t first, int32_t channels, int8_t *const out[4], \
+                                             int32_t pixels) {                                                     \
+    cortex_m_nn_multiply_fours(call, columns, depth, first, channels, out, pixels, quick, full, multiply);         \
   }
 MULTIPLY(multiply_full, true, true)
 MULTIPLY(multiply_clamped, true, false)

@@ -5,8 +5,8 @@ namespace {
 
 arm_cmsis_nn_status Convolve(const ConvolveProblem& p, const cmsis_nn_context* ctx, int8_t* output) {
   const cmsis_nn_conv_params params = p.conv_params();
-  return arm_convolve_s8(ctx, &params, &p.quant, &p.input_dims, p.input.data(), &p.filter_dims, p.filter.data(), nullptr,
-                         p.bias_or_null(), nullptr, &p.output_dims, output);
+  return arm_convolve_s8(ctx, &params, &p.quant, &p.input_dims, p.input.data(), &p.filter_dims, p.filter.data(),
+                         nullptr, p.bias_or_null(), nullptr, &p.output_dims, output);
 }
 
 class ArmConvolveS8 : public ::testing::TestWithParam<ConvolveShape> {};

@@ -20,8 +20,8 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *ctx, const c
       cortex_m_nn_plan_convolve_s8(CORTEX_M_NN_COMPILED_ISA, conv_params, input_dims, filter_dims, output_dims);
   switch (plan.variant) {
     case CORTEX_M_NN_CONVOLVE_COLUMNS:
-      return arm_convolve_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
-                             bias_data, NULL, output_dims, output_data);
+      return arm_convolve_s8(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
+                             bias_dims, bias_data, NULL, output_dims, output_data);
     default:
       return ARM_CMSIS_NN_ARG_ERROR;
   }

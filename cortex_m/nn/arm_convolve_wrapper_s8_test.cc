@@ -30,7 +30,8 @@ INSTANTIATE_TEST_SUITE_P(Pointwise, ArmConvolveWrapperS8, ::testing::ValuesIn(Po
 TEST(ArmConvolveWrapperS8Sizes, FourColumnsOfAGroup) {
   const ConvolveProblem p({1, 8, 8, 12, 8, 3, 5, 4, 1, 1, 1, 2, 1, 1}, 1);
   const cmsis_nn_conv_params params = p.conv_params();
-  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size(&params, &p.input_dims, &p.filter_dims, &p.output_dims), 4 * 45 * 4);
+  EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size(&params, &p.input_dims, &p.filter_dims, &p.output_dims),
+            4 * 45 * 4);
   EXPECT_EQ(arm_convolve_wrapper_s8_get_buffer_size_dsp(&params, &p.input_dims, &p.filter_dims, &p.output_dims),
             4 * 48 * 2 + 48 + 4);
 }

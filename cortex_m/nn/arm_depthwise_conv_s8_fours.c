@@ -30,14 +30,14 @@ static tap widen(const int8_t *w) {
   return t;
 }
 
-#define TAP                                 \
-  "ldr %[v], [%[x]]\n\t"                    \
-  "ldrd %[k], %[h], [%[w]], #8\n\t"         \
-  "sxtb16 %[u], %[v]\n\t"                   \
-  "sxtb16 %[v], %[v], ror #8\n\t"           \
-  "smlabb %[a], %[u], %[k], %[a]\n\t"       \
-  "smlabb %[b], %[v], %[h], %[b]\n\t"       \
-  "smlatt %[c], %[u], %[k], %[c]\n\t"       \
+#define TAP                           \
+  "ldr %[v], [%[x]]\n\t"              \
+  "ldrd %[k], %[h], [%[w]], #8\n\t"   \
+  "sxtb16 %[u], %[v]\n\t"             \
+  "sxtb16 %[v], %[v], ror #8\n\t"     \
+  "smlabb %[a], %[u], %[k], %[a]\n\t" \
+  "smlabb %[b], %[v], %[h], %[b]\n\t" \
+  "smlatt %[c], %[u], %[k], %[c]\n\t" \
   "smlatt %[d], %[v], %[h], %[d]\n\t"
 #define TEMPORARIES , [k] "=&r"(k), [h] "=&r"(h), [u] "=&r"(u), [v] "=&r"(v)
 #define FIXED_REGISTERS
@@ -83,15 +83,15 @@ static tap widen(const int8_t *w) {
   return t;
 }
 
-#define TAP                              \
-  "ldmia %[w]!, {r4, r5, r6, r8}\n\t"    \
-  "ldrsb r9, [%[x]]\n\t"                 \
-  "mla %[a], r4, r9, %[a]\n\t"           \
-  "ldrsb r9, [%[x], #1]\n\t"             \
-  "ldrsb r4, [%[x], #2]\n\t"             \
-  "mla %[b], r5, r9, %[b]\n\t"           \
-  "ldrsb r9, [%[x], #3]\n\t"             \
-  "mla %[c], r6, r4, %[c]\n\t"           \
+#define TAP                           \
+  "ldmia %[w]!, {r4, r5, r6, r8}\n\t" \
+  "ldrsb r9, [%[x]]\n\t"              \
+  "mla %[a], r4, r9, %[a]\n\t"        \
+  "ldrsb r9, [%[x], #1]\n\t"          \
+  "ldrsb r4, [%[x], #2]\n\t"          \
+  "mla %[b], r5, r9, %[b]\n\t"        \
+  "ldrsb r9, [%[x], #3]\n\t"          \
+  "mla %[c], r6, r4, %[c]\n\t"        \
   "mla %[d], r8, r9, %[d]\n\t"
 #define TEMPORARIES
 #define FIXED_REGISTERS "r4", "r5", "r6", "r8", "r9",
@@ -199,8 +199,7 @@ static __attribute__((noinline)) void clipped(const four *f, const int8_t *image
   if (count > 0) {
     const int32_t pixel = dilation.w * input->c;
     const int32_t row = dilation.h * input->w * input->c;
-    const int8_t *from =
-        image + ((y + rows.begin * dilation.h) * input->w + x + columns.begin * dilation.w) * input->c;
+    const int8_t *from = image + ((y + rows.begin * dilation.h) * input->w + x + columns.begin * dilation.w) * input->c;
     const tap *w = f->taps + rows.begin * kernel_w + columns.begin;
     for (int32_t ky = rows.end - rows.begin; ky > 0; --ky, from += row, w += kernel_w) {
       s = add_row(s, from, w, pixel, count, offset);
@@ -228,10 +227,11 @@ static inline __attribute__((always_inline)) void finish(const four *f, const su
                                                          const bool full) {
   const cmsis_nn_dw_conv_params *params = f->call->params;
   const int32_t min = full ? -128 : params->activation.min, max = full ? 127 : params->activation.max;
-#define FINISH(i)                                                                                                        \
-  out[i] = quick ? cortex_m_nn_quick_requantize_to_s8(s->acc[i], &f->quick[i], min, max, full)                            \
-                 : cortex_m_nn_requantize_to_s8(s->acc[i], f->call->quant->multiplier[f->channel + (i)],                 \
-                                                f->call->quant->shift[f->channel + (i)], params->output_offset, min, max)
+#define FINISH(i)                                                                                   \
+  out[i] =                                                                                          \
+      quick ? cortex_m_nn_quick_requantize_to_s8(s->acc[i], &f->quick[i], min, max, full)           \
+            : cortex_m_nn_requantize_to_s8(s->acc[i], f->call->quant->multiplier[f->channel + (i)], \
+                                           f->call->quant->shift[f->channel + (i)], params->output_offset, min, max)
   FINISH(0);
   FINISH(1);
   FINISH(2);

@@ -33,7 +33,8 @@ static inline __attribute__((always_inline)) int16x8_t narrow(const cmsis_nn_dw_
 
 // The last, up to seven, channels of a pixel.
 static inline __attribute__((always_inline)) void last_channels(const cortex_m_nn_depthwise_call *call, const window *v,
-                                                                int32_t c, int32_t count, int8_t *out, const bool right) {
+                                                                int32_t c, int32_t count, int8_t *out,
+                                                                const bool right) {
   const cmsis_nn_dw_conv_params *params = call->params;
   const mve_pred16_t lanes = vctp16q((uint32_t)count);
   int32x4_t even = vdupq_n_s32(0), odd = vdupq_n_s32(0);
@@ -60,8 +61,8 @@ static inline __attribute__((always_inline)) void last_channels(const cortex_m_n
 }
 
 // Requantizes eight channels from `c` on.
-static inline __attribute__((always_inline)) void finish(const cortex_m_nn_depthwise_call *call, int32_t c, int32x4_t even,
-                                                         int32x4_t odd, int8_t *out, const bool right) {
+static inline __attribute__((always_inline)) void finish(const cortex_m_nn_depthwise_call *call, int32_t c,
+                                                         int32x4_t even, int32x4_t odd, int8_t *out, const bool right) {
   if (call->bias != NULL) {
     const int32x4x2_t bias = vld2q_s32(call->bias + c);
     even = vaddq_s32(even, bias.val[0]);
@@ -74,8 +75,8 @@ static inline __attribute__((always_inline)) void finish(const cortex_m_nn_depth
   vstrbq_s16(out + c, narrow(call->params, even, odd));
 }
 
-static inline __attribute__((always_inline)) void pixel(const cortex_m_nn_depthwise_call *call, const window *v, int8_t *out,
-                                                        const bool right) {
+static inline __attribute__((always_inline)) void pixel(const cortex_m_nn_depthwise_call *call, const window *v,
+                                                        int8_t *out, const bool right) {
   const int32_t channels = call->output_dims->c;
   const int16_t offset = (int16_t)call->params->input_offset;
   int32_t c = 0;

@@ -44,9 +44,9 @@ static inline __attribute__((always_inline)) int8x16_t load_patch(const int8_t *
   return vreinterpretq_s8_s32(vldrwq_gather_offset_s32((const int32_t *)(const void *)band, columns));
 }
 
-static inline __attribute__((always_inline)) void store(int8_t *out, uint32x4_t places, int32x4_t sums, const channel *c,
-                                                        int32_t offset, int32_t min, int32_t max, const bool right,
-                                                        const bool clamp) {
+static inline __attribute__((always_inline)) void store(int8_t *out, uint32x4_t places, int32x4_t sums,
+                                                        const channel *c, int32_t offset, int32_t min, int32_t max,
+                                                        const bool right, const bool clamp) {
   const int32x4_t biased = vaddq_n_s32(sums, c->bias);
   int32x4_t value;
   if (right) {  // as in packed_block_mve.c: the factor is positive, so the sum's sign is the product's
@@ -85,13 +85,15 @@ static inline __attribute__((always_inline)) void patches_of_four(const channel 
       for (int32_t i = pairs; i > 0; --i, from += 2 * kColumn, to += step) {
         const int8x16_t patch = load_patch(from, columns);
         store(to, places,
-              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
+              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2),
+                                    vmladavq_s8(patch, w3)),
               &c, offset, min, max, right, clamp);
       }
       if (t->outputs % 2 != 0) {
         const int8x16_t patch = load_patch(from - kColumn, columns);
         store(to - t->pixel, places,
-              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2), vmladavq_s8(patch, w3)),
+              cortex_m_nn_lanes_mve(vmladavq_s8(patch, w0), vmladavq_s8(patch, w1), vmladavq_s8(patch, w2),
+                                    vmladavq_s8(patch, w3)),
               &c, offset, min, max, right, clamp);
       }
     }
@@ -139,10 +141,10 @@ static inline __attribute__((always_inline)) void patches_of_one(const channel *
   }
 }
 
-#define FOR_TILE(name, function, right, clamp)                                                                     \
-  static __attribute__((noinline)) void name(const channel *channels, int32_t count, const int8_t *band,       \
-                                             int8_t *out, const tile *t) {                                         \
-    function(channels, count, band, out, t, right, clamp);                                                         \
+#define FOR_TILE(name, function, right, clamp)                                                                        \
+  static __attribute__((noinline)) void name(const channel *channels, int32_t count, const int8_t *band, int8_t *out, \
+                                             const tile *t) {                                                         \
+    function(channels, count, band, out, t, right, clamp);                                                            \
   }
 // Where size counts, the forms for any shift serve all.
 #ifdef __OPTIMIZE_SIZE__
@@ -159,8 +161,8 @@ FOR_TILE(one_any_shift, patches_of_one, false, true)
 
 // Columns of a band from input column x on, of the channels from `image` on. A row outside of the input has its pointer
 // at the zero point and a step of 0.
-static void fill_band(const cortex_m_nn_depthwise_call *call, const int8_t *image, int32_t y, int32_t x, int32_t columns,
-                      mve_pred16_t lanes, const int8_t *zero, int8_t *band) {
+static void fill_band(const cortex_m_nn_depthwise_call *call, const int8_t *image, int32_t y, int32_t x,
+                      int32_t columns, mve_pred16_t lanes, const int8_t *zero, int8_t *band) {
   const cmsis_nn_dims *input = call->input_dims;
   const int8_t *from[4];
   int32_t step[4];
@@ -223,7 +225,8 @@ static void fill_band(const cortex_m_nn_depthwise_call *call, const int8_t *imag
 }
 
 // Weights and parameters of `count` channels from `first` on. Returns whether all their factors are positive, with negative shifts.
-static bool prepare(const cortex_m_nn_depthwise_call *call, int32_t first, int32_t count, bool four, channel *channels) {
+static bool prepare(const cortex_m_nn_depthwise_call *call, int32_t first, int32_t count, bool four,
+                    channel *channels) {
   const cmsis_nn_dims *filter = call->filter_dims;
   cortex_m_nn_fill_mve((int8_t *)channels, 0, kLanes * (int32_t)sizeof(channel));
   const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), sizeof(channel));
@@ -267,11 +270,16 @@ void cortex_m_nn_depthwise_conv_patches_mve(const cortex_m_nn_depthwise_call *ca
   const bool full = params->activation.min == -128 && params->activation.max == 127;
   const int32_t rows = four ? 2 : 1;
   const int32_t row = output->w * output->c;
-  tile t = {row,        output->c,
-            0,          params->stride.w,
-            0,          0,
-            rows * row, params->output_offset,
-            params->activation.min, params->activation.max};
+  tile t = {row,
+            output->c,
+            0,
+            params->stride.w,
+            0,
+            0,
+            rows * row,
+            params->output_offset,
+            params->activation.min,
+            params->activation.max};
   const int32_t band_columns = cortex_m_nn_depthwise_columns(params, output);
   for (int32_t first = 0; first < output->c; first += kLanes) {
     const int32_t count = output->c - first < kLanes ? output->c - first : kLanes;

@@ -43,8 +43,8 @@ static inline __attribute__((always_inline)) sums taps_4(sums start, const strid
   for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
     const int8_t *x_tap = x + (origin + ky * s->row + cols.begin * pixel);
     const int8_t *w_tap = w + ky * s->filter_row + cols.begin * channels;
-#define ADD_TAP                                                 \
-  do {                                                          \
+#define ADD_TAP                                                  \
+  do {                                                           \
     acc0 += (uint32_t)((x_tap[0] + offset) * w_tap[0]);          \
     acc1 += (uint32_t)((x_tap[1 * spread] + offset) * w_tap[1]); \
     acc2 += (uint32_t)((x_tap[2 * spread] + offset) * w_tap[2]); \

@@ -20,7 +20,8 @@ static inline __attribute__((always_inline)) operand operand_of(const cortex_m_n
   return result;
 }
 
-static inline __attribute__((always_inline)) int32x4_t rescaled(int32x4_t values, const operand *o, const rescaling kind) {
+static inline __attribute__((always_inline)) int32x4_t rescaled(int32x4_t values, const operand *o,
+                                                                const rescaling kind) {
   const int32x4_t value = vmlasq_n_s32(values, o->factor, o->offset);
   return kind == kExact ? value : cortex_m_nn_requantize_n_mve(value, o->multiplier, o->shift, kind == kRight);
 }
@@ -45,8 +46,8 @@ static inline __attribute__((always_inline)) void add(const cortex_m_nn_add_call
   }
   if (call.count % 4 != 0) {
     const mve_pred16_t lanes = vctp32q((uint32_t)call.count % 4);
-    const int32x4_t value = sum_of(&call, vldrbq_z_s32(a.values, lanes), &a, a_kind, vldrbq_z_s32(b.values, lanes), &b,
-                                   b_kind, right);
+    const int32x4_t value =
+        sum_of(&call, vldrbq_z_s32(a.values, lanes), &a, a_kind, vldrbq_z_s32(b.values, lanes), &b, b_kind, right);
     vstrbq_p_s32(to, vminq_s32(vmaxq_s32(value, min), max), lanes);
   }
 }
@@ -81,8 +82,8 @@ static inline __attribute__((always_inline)) int16x8_t exact_sum_at(const cortex
                                                                     const exact_sum *s) {
   const int16x8_t sum = vmlaq_n_s16(vmlasq_n_s16(x, a, s->offset), y, s->b);
   const int32x4_t even = vmullbq_int_s16(sum, unit), odd = vmulltq_int_s16(sum, unit);
-  int16x8_t value = vqmovnbq_s32(vuninitializedq_s16(),
-                                 cortex_m_nn_requantize_n_mve(even, call->multiplier, call->shift, true));
+  int16x8_t value =
+      vqmovnbq_s32(vuninitializedq_s16(), cortex_m_nn_requantize_n_mve(even, call->multiplier, call->shift, true));
   value = vqmovntq_s32(value, cortex_m_nn_requantize_n_mve(odd, call->multiplier, call->shift, true));
   return vqaddq_n_s16(value, (int16_t)call->output_offset);
 }

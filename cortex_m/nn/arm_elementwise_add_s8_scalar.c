@@ -7,9 +7,8 @@ static void add_any(const cortex_m_nn_add_call *call) {
   for (int32_t i = 0; i < call->count; ++i) {
     const int32_t x = arm_nn_requantize((a.values[i] + a.offset) * one, a.multiplier, a.shift);
     const int32_t y = arm_nn_requantize((b.values[i] + b.offset) * one, b.multiplier, b.shift);
-    call->output[i] =
-        cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(x, y), call->multiplier, call->shift, call->output_offset,
-                                     call->activation.min, call->activation.max);
+    call->output[i] = cortex_m_nn_requantize_to_s8(cortex_m_nn_wrapping_add(x, y), call->multiplier, call->shift,
+                                                   call->output_offset, call->activation.min, call->activation.max);
   }
 }
 
@@ -20,7 +19,7 @@ typedef struct {
   int32_t offset;  // times factor
   int32_t multiplier;
   int32_t right;
-  int32_t half;    // of the unit that the shift to the right leaves
+  int32_t half;  // of the unit that the shift to the right leaves
 } quick_input;
 
 static quick_input quick_input_of(const cortex_m_nn_add_input *input, int32_t left_shift, const bool exact) {
@@ -43,8 +42,7 @@ static inline __attribute__((always_inline)) void add_quick(const cortex_m_nn_ad
                                                             const bool b_exact, const bool full) {
   const quick_input a = quick_input_of(&call->a, call->left_shift, a_exact);
   const quick_input b = quick_input_of(&call->b, call->left_shift, b_exact);
-  const cortex_m_nn_quick_params out =
-      cortex_m_nn_quick_params_of(call->multiplier, call->shift, call->output_offset);
+  const cortex_m_nn_quick_params out = cortex_m_nn_quick_params_of(call->multiplier, call->shift, call->output_offset);
   const int32_t min = call->activation.min, max = call->activation.max;
   const int32_t offset = a.offset + b.offset;
   const int8_t *x = call->a.values, *y = call->b.values;

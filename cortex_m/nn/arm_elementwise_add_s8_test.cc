@@ -10,8 +10,8 @@ struct Add {
 };
 
 arm_cmsis_nn_status Call(const Add& p, const int8_t* a, const int8_t* b, int8_t* out, int32_t count) {
-  return arm_elementwise_add_s8(a, b, p.offset1, p.multiplier1, p.shift1, p.offset2, p.multiplier2, p.shift2, p.left_shift,
-                                out, p.out_offset, p.out_multiplier, p.out_shift, p.min, p.max, count);
+  return arm_elementwise_add_s8(a, b, p.offset1, p.multiplier1, p.shift1, p.offset2, p.multiplier2, p.shift2,
+                                p.left_shift, out, p.out_offset, p.out_multiplier, p.out_shift, p.min, p.max, count);
 }
 
 // Scales as an exporter chooses them: s1, s2 relative to twice the larger one, then to the output and the left shift.
@@ -38,8 +38,8 @@ void ExpectAllPairs(const Add& p) {
       const int64_t one = int64_t{1} << p.left_shift;
       const int64_t sum = Requantize((x + p.offset1) * one, p.multiplier1, p.shift1) +
                           Requantize((y + p.offset2) * one, p.multiplier2, p.shift2);
-      expected.push_back(static_cast<int8_t>(
-          Clamp(Requantize(sum, p.out_multiplier, p.out_shift) + p.out_offset, p.min, p.max)));
+      expected.push_back(
+          static_cast<int8_t>(Clamp(Requantize(sum, p.out_multiplier, p.out_shift) + p.out_offset, p.min, p.max)));
     }
   }
   ExpectMostlyInsideRange(expected, p.min, p.max);
@@ -57,9 +57,12 @@ TEST(ArmElementwiseAddS8, EveryPairForASubtraction) {
   p.multiplier2 = -p.multiplier2;
   ExpectAllPairs(p);
 }
-TEST(ArmElementwiseAddS8, EveryPairWhereTheSecondScaleIsTheGreater) { ExpectAllPairs(FromScales(0.03, 3, 0.05, -4, 0.09, 1)); }
+TEST(ArmElementwiseAddS8, EveryPairWhereTheSecondScaleIsTheGreater) {
+  ExpectAllPairs(FromScales(0.03, 3, 0.05, -4, 0.09, 1));
+}
 TEST(ArmElementwiseAddS8, EveryPairForScalesThatArePowersOfTwoApart) {
-  for (const double ratio : {0.125, 0.5, 2.0, 4.0}) ExpectAllPairs(FromScales(0.05 * ratio, 20, 0.05, -100, 0.09 * (1 + ratio), 1));
+  for (const double ratio : {0.125, 0.5, 2.0, 4.0})
+    ExpectAllPairs(FromScales(0.05 * ratio, 20, 0.05, -100, 0.09 * (1 + ratio), 1));
 }
 TEST(ArmElementwiseAddS8, EveryPairForASubtractionWithEqualScales) {
   Add p = FromScales(0.05, 127, 0.05, 120, 0.08, 2);

@@ -5,10 +5,10 @@
 #include "elementwise_s8.h"
 #include "isa.h"
 
-arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int8_t *input_2_vect, int32_t input_1_offset,
-                                           int32_t input_2_offset, int8_t *output, int32_t out_offset, int32_t out_mult,
-                                           int32_t out_shift, int32_t out_activation_min, int32_t out_activation_max,
-                                           int32_t block_size) {
+arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int8_t *input_2_vect,
+                                           int32_t input_1_offset, int32_t input_2_offset, int8_t *output,
+                                           int32_t out_offset, int32_t out_mult, int32_t out_shift,
+                                           int32_t out_activation_min, int32_t out_activation_max, int32_t block_size) {
   const cmsis_nn_activation activation = {out_activation_min, out_activation_max};
   if (input_1_vect == NULL || input_2_vect == NULL || output == NULL || block_size < 0) {
     return ARM_CMSIS_NN_ARG_ERROR;

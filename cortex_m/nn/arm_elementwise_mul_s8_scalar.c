@@ -2,8 +2,7 @@
 #include "requantize.h"
 
 static inline __attribute__((always_inline)) void mul_quick(const cortex_m_nn_mul_call *call, const bool full) {
-  const cortex_m_nn_quick_params out =
-      cortex_m_nn_quick_params_of(call->multiplier, call->shift, call->output_offset);
+  const cortex_m_nn_quick_params out = cortex_m_nn_quick_params_of(call->multiplier, call->shift, call->output_offset);
   const int32_t a_offset = call->a_offset, b_offset = call->b_offset;
   const int32_t min = call->activation.min, max = call->activation.max;
   const int8_t *x = call->a, *y = call->b;

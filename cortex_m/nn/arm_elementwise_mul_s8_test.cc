@@ -9,7 +9,8 @@ struct Mul {
 };
 
 arm_cmsis_nn_status Call(const Mul& p, const int8_t* a, const int8_t* b, int8_t* out, int32_t count) {
-  return arm_elementwise_mul_s8(a, b, p.offset1, p.offset2, out, p.out_offset, p.multiplier, p.shift, p.min, p.max, count);
+  return arm_elementwise_mul_s8(a, b, p.offset1, p.offset2, out, p.out_offset, p.multiplier, p.shift, p.min, p.max,
+                                count);
 }
 
 class ArmElementwiseMulS8 : public ::testing::TestWithParam<Mul> {};
@@ -37,9 +38,9 @@ INSTANTIATE_TEST_SUITE_P(Parameters, ArmElementwiseMulS8,
                          ::testing::Values(Mul{3, -5, 2, 1518500250, -7, -128, 127},
                                            Mul{128, -127, 100, 1073741824, -8, -128, 127},
                                            Mul{0, 0, 0, 1879048192, -6, -100, 90},
-                                           Mul{-7, 9, 5, -1342177280, -7, -128, 127},   // a negative factor
-                                           Mul{1, 1, 0, 16777216, 0, -128, 127},        // no shift
-                                           Mul{1, 1, 0, 1048576, 4, -128, 127}));       // a shift to the left
+                                           Mul{-7, 9, 5, -1342177280, -7, -128, 127},  // a negative factor
+                                           Mul{1, 1, 0, 16777216, 0, -128, 127},       // no shift
+                                           Mul{1, 1, 0, 1048576, 4, -128, 127}));      // a shift to the left
 
 TEST(ArmElementwiseMulS8Refusals, NothingIsWritten) {
   const std::vector<int8_t> in(4, 3);

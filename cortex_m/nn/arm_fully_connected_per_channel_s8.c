@@ -14,8 +14,11 @@ arm_cmsis_nn_status arm_fully_connected_per_channel_s8(const cmsis_nn_context *c
   if (quant_params == NULL) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  const cortex_m_nn_fully_connected_call call = {
-      fc_params,   quant_params->multiplier, quant_params->shift, 1,           input_dims, input_data,
-      filter_dims, filter_data,              bias_data,           output_dims, output_data};
+  const cortex_m_nn_fully_connected_call call = {fc_params,           quant_params->multiplier,
+                                                 quant_params->shift, 1,
+                                                 input_dims,          input_data,
+                                                 filter_dims,         filter_data,
+                                                 bias_data,           output_dims,
+                                                 output_data};
   return cortex_m_nn_fully_connected(&call);
 }

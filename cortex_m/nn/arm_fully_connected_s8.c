@@ -14,8 +14,16 @@ arm_cmsis_nn_status arm_fully_connected_s8(const cmsis_nn_context *ctx, const cm
   if (quant_params == NULL) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  const cortex_m_nn_fully_connected_call call = {
-      fc_params,   &quant_params->multiplier, &quant_params->shift, 0,           input_dims, input_data,
-      filter_dims, filter_data,               bias_data,            output_dims, output_data};
+  const cortex_m_nn_fully_connected_call call = {fc_params,
+                                                 &quant_params->multiplier,
+                                                 &quant_params->shift,
+                                                 0,
+                                                 input_dims,
+                                                 input_data,
+                                                 filter_dims,
+                                                 filter_data,
+                                                 bias_data,
+                                                 output_dims,
+                                                 output_data};
   return cortex_m_nn_fully_connected(&call);
 }

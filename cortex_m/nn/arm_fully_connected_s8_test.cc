@@ -50,12 +50,12 @@ struct Problem {
       for (int c = 0; c < s.channels; ++c) {
         int64_t sum = s.bias ? bias[c] : 0;
         for (int i = 0; i < s.depth; ++i) {
-          sum += int64_t{input[r * s.depth + i] + params.input_offset} * (filter[c * s.depth + i] + params.filter_offset);
+          sum +=
+              int64_t{input[r * s.depth + i] + params.input_offset} * (filter[c * s.depth + i] + params.filter_offset);
         }
         const int q = per_channel ? c : 0;
-        result.push_back(static_cast<int8_t>(
-            Clamp(Requantize(sum, multiplier[q], shift[q]) + params.output_offset, params.activation.min,
-                  params.activation.max)));
+        result.push_back(static_cast<int8_t>(Clamp(Requantize(sum, multiplier[q], shift[q]) + params.output_offset,
+                                                   params.activation.min, params.activation.max)));
       }
     }
     return result;
@@ -97,9 +97,10 @@ TEST_P(ArmFullyConnectedS8, PerChannelEqualsTheDefinition) {
   ExpectMostlyInsideRange(expected, p.params.activation.min, p.params.activation.max);
   const cmsis_nn_per_channel_quant_params quant = {p.multiplier.data(), p.shift.data()};
   Guarded output(expected.size());
-  ASSERT_EQ(arm_fully_connected_per_channel_s8(nullptr, &p.params, &quant, &p.input_dims, p.input.data(), &p.filter_dims,
-                                               p.filter.data(), nullptr, p.bias_or_null(), &p.output_dims, output.data()),
-            ARM_CMSIS_NN_SUCCESS);
+  ASSERT_EQ(
+      arm_fully_connected_per_channel_s8(nullptr, &p.params, &quant, &p.input_dims, p.input.data(), &p.filter_dims,
+                                         p.filter.data(), nullptr, p.bias_or_null(), &p.output_dims, output.data()),
+      ARM_CMSIS_NN_SUCCESS);
   EXPECT_EQ(output.values(), expected);
   EXPECT_TRUE(output.intact());
 
@@ -123,10 +124,10 @@ TEST(ArmFullyConnectedS8Refusals, NothingIsWritten) {
     EXPECT_EQ(arm_fully_connected_s8(nullptr, &p.params, &tensor, &p.input_dims, p.input.data(), &p.filter_dims,
                                      p.filter.data(), nullptr, p.bias.data(), &p.output_dims, output.data()),
               ARM_CMSIS_NN_ARG_ERROR);
-    EXPECT_EQ(arm_fully_connected_per_channel_s8(nullptr, &p.params, &channel, &p.input_dims, p.input.data(),
-                                                 &p.filter_dims, p.filter.data(), nullptr, p.bias.data(), &p.output_dims,
-                                                 output.data()),
-              ARM_CMSIS_NN_ARG_ERROR);
+    EXPECT_EQ(
+        arm_fully_connected_per_channel_s8(nullptr, &p.params, &channel, &p.input_dims, p.input.data(), &p.filter_dims,
+                                           p.filter.data(), nullptr, p.bias.data(), &p.output_dims, output.data()),
+        ARM_CMSIS_NN_ARG_ERROR);
     EXPECT_TRUE(output.untouched());
   };
   refused([](Problem& p) { p.input_dims.n = 0; });

@@ -17,6 +17,6 @@ arm_cmsis_nn_status arm_fully_connected_wrapper_s8(const cmsis_nn_context *ctx, 
                                               filter_data, bias_dims, bias_data, output_dims, output_data);
   }
   const cmsis_nn_per_tensor_quant_params per_tensor = {quant_params->multiplier[0], quant_params->shift[0]};
-  return arm_fully_connected_s8(ctx, fc_params, &per_tensor, input_dims, input_data, filter_dims, filter_data, bias_dims,
-                                bias_data, output_dims, output_data);
+  return arm_fully_connected_s8(ctx, fc_params, &per_tensor, input_dims, input_data, filter_dims, filter_data,
+                                bias_dims, bias_data, output_dims, output_data);
 }

@@ -39,12 +39,11 @@ TEST_P(ArmMaxPoolS8, EqualsTheDefinition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ArmMaxPoolS8,
-                         ::testing::Values(Shape{1, 8, 8, 16, 2, 2, 2, 2, 0, 0, 4, 4},
-                                           Shape{2, 7, 5, 7, 3, 3, 2, 1, 1, 1, 4, 5},
-                                           Shape{1, 6, 6, 3, 6, 6, 1, 1, 0, 0, 1, 1},
-                                           Shape{1, 5, 9, 21, 1, 3, 1, 3, 0, 1, 5, 3},
-                                           Shape{1, 7, 7, 4, 2, 2, 2, 2, 0, 0, 4, 4}));  // ceil_mode: clipped at the far edge
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ArmMaxPoolS8,
+    ::testing::Values(Shape{1, 8, 8, 16, 2, 2, 2, 2, 0, 0, 4, 4}, Shape{2, 7, 5, 7, 3, 3, 2, 1, 1, 1, 4, 5},
+                      Shape{1, 6, 6, 3, 6, 6, 1, 1, 0, 0, 1, 1}, Shape{1, 5, 9, 21, 1, 3, 1, 3, 0, 1, 5, 3},
+                      Shape{1, 7, 7, 4, 2, 2, 2, 2, 0, 0, 4, 4}));  // ceil_mode: clipped at the far edge
 
 TEST(ArmMaxPoolS8Refusals, AWindowWithoutInput) {
   const std::vector<int8_t> input(16, 1);

@@ -6,5 +6,6 @@ arm_cmsis_nn_status arm_minimum_s8(const cmsis_nn_context *ctx, const int8_t *in
                                    const cmsis_nn_dims *input_2_dims, int8_t *output_data,
                                    const cmsis_nn_dims *output_dims) {
   (void)ctx;
-  return cortex_m_nn_extremum_s8(input_1_data, input_1_dims, input_2_data, input_2_dims, false, output_data, output_dims);
+  return cortex_m_nn_extremum_s8(input_1_data, input_1_dims, input_2_data, input_2_dims, false, output_data,
+                                 output_dims);
 }

@@ -38,8 +38,9 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *ctx, const c
 
 // Bytes of scratch for the instruction set this is compiled for; _mve and _dsp answer for those on the host.
 // -1 if the sizes are invalid.
-int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *conv_params, const cmsis_nn_dims *input_dims,
-                                                const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims);
+int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *conv_params,
+                                                const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                const cmsis_nn_dims *output_dims);
 int32_t arm_convolve_wrapper_s8_get_buffer_size_mve(const cmsis_nn_conv_params *conv_params,
                                                     const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                                     const cmsis_nn_dims *output_dims);
@@ -162,16 +163,17 @@ arm_cmsis_nn_status arm_batch_matmul_s8(const cmsis_nn_context *ctx, const cmsis
                                         const cmsis_nn_dims *output_dims, int8_t *output);
 
 // ---- Elementwise. *_offset: minus the zero point of the inputs, -127..128; the zero point of the output. left_shift 0..22.
-arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int8_t *input_2_vect, int32_t input_1_offset,
-                                           int32_t input_1_mult, int32_t input_1_shift, int32_t input_2_offset,
-                                           int32_t input_2_mult, int32_t input_2_shift, int32_t left_shift,
-                                           int8_t *output, int32_t out_offset, int32_t out_mult, int32_t out_shift,
-                                           int32_t out_activation_min, int32_t out_activation_max, int32_t block_size);
-
-arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int8_t *input_2_vect, int32_t input_1_offset,
-                                           int32_t input_2_offset, int8_t *output, int32_t out_offset, int32_t out_mult,
+arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int8_t *input_2_vect,
+                                           int32_t input_1_offset, int32_t input_1_mult, int32_t input_1_shift,
+                                           int32_t input_2_offset, int32_t input_2_mult, int32_t input_2_shift,
+                                           int32_t left_shift, int8_t *output, int32_t out_offset, int32_t out_mult,
                                            int32_t out_shift, int32_t out_activation_min, int32_t out_activation_max,
                                            int32_t block_size);
+
+arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int8_t *input_2_vect,
+                                           int32_t input_1_offset, int32_t input_2_offset, int8_t *output,
+                                           int32_t out_offset, int32_t out_mult, int32_t out_shift,
+                                           int32_t out_activation_min, int32_t out_activation_max, int32_t block_size);
 
 // Sizes of an input that are 1 are repeated to those of the output. No scratch.
 arm_cmsis_nn_status arm_minimum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,

@@ -8,7 +8,8 @@ static bool is_valid(const cmsis_nn_dims *input, const cmsis_nn_dims *pre, const
   if (!cortex_m_nn_dims_are_valid(input)) {
     return false;
   }
-  if (pre->n < 0 || pre->h < 0 || pre->w < 0 || pre->c < 0 || post->n < 0 || post->h < 0 || post->w < 0 || post->c < 0) {
+  if (pre->n < 0 || pre->h < 0 || pre->w < 0 || pre->c < 0 || post->n < 0 || post->h < 0 || post->w < 0 ||
+      post->c < 0) {
     return false;
   }
   const int64_t size[4] = {(int64_t)pre->n + input->n + post->n, (int64_t)pre->h + input->h + post->h,

@@ -37,7 +37,8 @@ TEST(ArmPadS8, RefusesAndWritesNothing) {
   const int8_t input[8] = {};
   const cmsis_nn_dims good = {1, 2, 2, 2}, none = {0, 0, 0, 0};
   Guarded output(64);
-  for (const cmsis_nn_dims& bad : {cmsis_nn_dims{-1, 0, 0, 0}, cmsis_nn_dims{0, 0, 0, -1}, cmsis_nn_dims{0, 70000, 70000, 0}}) {
+  for (const cmsis_nn_dims& bad :
+       {cmsis_nn_dims{-1, 0, 0, 0}, cmsis_nn_dims{0, 0, 0, -1}, cmsis_nn_dims{0, 70000, 70000, 0}}) {
     EXPECT_EQ(arm_pad_s8(input, output.data(), 0, &good, &bad, &none), ARM_CMSIS_NN_ARG_ERROR);
     EXPECT_EQ(arm_pad_s8(input, output.data(), 0, &good, &none, &bad), ARM_CMSIS_NN_ARG_ERROR);
   }

@@ -9,8 +9,8 @@ enum { kUnknown = -1 };  // no exponential is negative
 
 typedef struct {
   int32_t multiplier;
-  int32_t one;        // 2^shift
-  int32_t smallest;   // difference that counts
+  int32_t one;          // 2^shift
+  int32_t smallest;     // difference that counts
   int32_t values[256];  // by minus the difference
 } exponentials;
 

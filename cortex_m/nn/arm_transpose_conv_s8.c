@@ -56,7 +56,8 @@ arm_cmsis_nn_status arm_transpose_conv_s8(const cmsis_nn_context *ctx, const cms
       .output_channels = output_dims->c,
       .groups = input_dims->c / filter_dims->c,
       .rows = {input_dims->h, output_dims->h, filter_dims->h, params->stride.h, params->padding.h, params->dilation.h},
-      .columns = {input_dims->w, output_dims->w, filter_dims->w, params->stride.w, params->padding.w, params->dilation.w},
+      .columns = {input_dims->w, output_dims->w, filter_dims->w, params->stride.w, params->padding.w,
+                  params->dilation.w},
       .input_offset = params->input_offset,
       .output_offset = params->output_offset,
       .activation_min = params->activation.min,
@@ -74,6 +75,6 @@ arm_cmsis_nn_status arm_transpose_conv_wrapper_s8(const cmsis_nn_context *ctx, c
                                                   const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
                                                   const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                                   const cmsis_nn_dims *output_dims, int8_t *output_data) {
-  return arm_transpose_conv_s8(ctx, output_ctx, transpose_conv_params, quant_params, input_dims, input_data, filter_dims,
-                               filter_data, bias_dims, bias_data, output_dims, output_data);
+  return arm_transpose_conv_s8(ctx, output_ctx, transpose_conv_params, quant_params, input_dims, input_data,
+                               filter_dims, filter_data, bias_dims, bias_data, output_dims, output_data);
 }

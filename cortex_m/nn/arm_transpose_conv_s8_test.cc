@@ -3,9 +3,11 @@
 namespace cortex_m_nn_test {
 namespace {
 
-arm_cmsis_nn_status Convolve(const TransposeConvProblem& p, const cmsis_nn_transpose_conv_params& params, int8_t* output) {
-  return arm_transpose_conv_wrapper_s8(nullptr, nullptr, &params, &p.quant, &p.input_dims, p.input.data(), &p.filter_dims,
-                                       p.filter.data(), nullptr, p.bias_or_null(), &p.output_dims, output);
+arm_cmsis_nn_status Convolve(const TransposeConvProblem& p, const cmsis_nn_transpose_conv_params& params,
+                             int8_t* output) {
+  return arm_transpose_conv_wrapper_s8(nullptr, nullptr, &params, &p.quant, &p.input_dims, p.input.data(),
+                                       &p.filter_dims, p.filter.data(), nullptr, p.bias_or_null(), &p.output_dims,
+                                       output);
 }
 
 class ArmTransposeConvS8 : public ::testing::TestWithParam<TransposeConvShape> {};
@@ -41,7 +43,8 @@ TEST(ArmTransposeConvS8Refusals, NothingIsWritten) {
   refused([](auto&, auto& c) { c.activation = {1, 0}; });
   refused([](auto& p, auto&) { p.filter_dims.c = 3; });
   refused([](auto& p, auto&) { p.filter_dims.n = 3; });
-  refused([](auto& p, auto&) { p.filter_dims.c = 1, p.output_dims.c = p.filter_dims.n = 6; });  // 4 groups of 6 channels
+  refused(
+      [](auto& p, auto&) { p.filter_dims.c = 1, p.output_dims.c = p.filter_dims.n = 6; });  // 4 groups of 6 channels
   refused([](auto& p, auto&) { p.output_dims.n = 2; });
   refused([](auto& p, auto&) { p.input_dims.h = 0; });
   refused([](auto& p, auto&) { p.shift[3] = 31; });

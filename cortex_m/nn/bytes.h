@@ -42,8 +42,8 @@ static inline __attribute__((always_inline)) uint32_t cortex_m_nn_min_4(uint32_t
 // All ones in the bytes where a >= b.
 static inline __attribute__((always_inline)) uint32_t cortex_m_nn_not_below_4(uint32_t a, uint32_t b) {
   const uint32_t tops = 0x80808080u;
-  const uint32_t differ = a ^ b;                        // in the sign: then the one without it is greater
-  const uint32_t rest = (a | tops) - (b & ~tops);       // the other seven bits: a byte never borrows from the next one
+  const uint32_t differ = a ^ b;                   // in the sign: then the one without it is greater
+  const uint32_t rest = (a | tops) - (b & ~tops);  // the other seven bits: a byte never borrows from the next one
   const uint32_t signs = ((b & differ) | (rest & ~differ)) & tops;
   return (signs - (signs >> 7)) | signs;
 }

@@ -113,8 +113,8 @@ CORTEX_M_NN_INLINE void cortex_m_nn_multiply_fours(const cortex_m_nn_convolve_ca
     const cortex_m_nn_four_sums s = multiply(columns, weights, depth, bias != NULL ? bias[c] : 0);
     const int32_t multiplier = multipliers[c], shift = shifts[c];
     const cortex_m_nn_quick_params p = cortex_m_nn_quick_params_of(multiplier, shift, offset);
-#define FINISH(i)                                                                            \
-  (quick ? cortex_m_nn_quick_requantize_to_s8(s.sum[i], &p, min, max, full)                  \
+#define FINISH(i)                                                           \
+  (quick ? cortex_m_nn_quick_requantize_to_s8(s.sum[i], &p, min, max, full) \
          : cortex_m_nn_requantize_to_s8(s.sum[i], multiplier, shift, offset, min, max))
     if (pixels == 4) {
       out3[c] = FINISH(3);

@@ -24,8 +24,9 @@ void FUNCTION(const cortex_m_nn_convolve_call *call, void *scratch) {
   }
   const bool full = params->activation.min == -128 && params->activation.max == 127;
   void (*const multiply_all)(const cortex_m_nn_convolve_call *, const uint32_t *, int32_t, int32_t, int32_t,
-                             int8_t *const[4], int32_t) =
-      !cortex_m_nn_convolve_is_quick(call, depth) ? multiply_any : full ? multiply_full : multiply_clamped;
+                             int8_t *const[4], int32_t) = !cortex_m_nn_convolve_is_quick(call, depth) ? multiply_any
+                                                          : full ? multiply_full
+                                                                 : multiply_clamped;
   for (int32_t first = 0; first < output->c; first += group_channels) {
     const int8_t *image = call->input + first / group_channels * filter->c;
     int8_t *out = call->output;

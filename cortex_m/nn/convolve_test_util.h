@@ -24,9 +24,9 @@ struct ConvolveShape {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const ConvolveShape& s) {
-  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.in_c << " -> " << s.out_c << ", kernel " << s.kh << "x" << s.kw
-             << ", groups " << s.groups << ", stride " << s.stride_h << "x" << s.stride_w << ", pad " << s.pad_h << "x"
-             << s.pad_w << ", dilation " << s.dilation_h << "x" << s.dilation_w << ", extra " << s.extra_h << "x"
+  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.in_c << " -> " << s.out_c << ", kernel " << s.kh << "x"
+             << s.kw << ", groups " << s.groups << ", stride " << s.stride_h << "x" << s.stride_w << ", pad " << s.pad_h
+             << "x" << s.pad_w << ", dilation " << s.dilation_h << "x" << s.dilation_w << ", extra " << s.extra_h << "x"
              << s.extra_w << (s.bias ? "" : ", no bias");
 }
 
@@ -98,7 +98,8 @@ class ConvolveProblem {
                                                      : filter[((o * s.kh + ky) * s.kw + kx) * group_in + i];
                   sum += value * weight;
                 }
-            result.push_back(static_cast<int8_t>(Clamp(Requantize(sum, multiplier[o], shift[o]) + output_offset, min, max)));
+            result.push_back(
+                static_cast<int8_t>(Clamp(Requantize(sum, multiplier[o], shift[o]) + output_offset, min, max)));
           }
     return result;
   }
@@ -121,22 +122,22 @@ inline std::vector<ConvolveShape> ConvolveShapes() {
   for (int k : {1, 2, 3, 5})
     for (int stride : {1, 2, 3})
       for (int pad : {0, 1, 2}) shapes.push_back({1, 7, 9, 3, 5, k, k, 1, stride, stride, pad, pad, 1, 1});
-  shapes.push_back({1, 9, 7, 4, 6, 3, 2, 1, 2, 1, 1, 0, 1, 1});           // nothing square
-  shapes.push_back({1, 1, 16, 8, 4, 1, 3, 1, 1, 1, 0, 1, 1, 1});          // one row
-  shapes.push_back({1, 16, 1, 8, 4, 3, 1, 1, 2, 1, 1, 0, 1, 1});          // one column
-  shapes.push_back({1, 8, 8, 3, 4, 3, 3, 1, 2, 2, 0, 0, 1, 1, 1, 1});     // "same" with stride 2: right and bottom only
-  shapes.push_back({1, 8, 8, 3, 4, 3, 3, 1, 2, 2, 1, 1, 1, 1, -1, -1});   // "valid" beyond the left padding
-  shapes.push_back({1, 9, 11, 3, 5, 3, 3, 1, 1, 1, 2, 2, 2, 2});          // dilation
+  shapes.push_back({1, 9, 7, 4, 6, 3, 2, 1, 2, 1, 1, 0, 1, 1});          // nothing square
+  shapes.push_back({1, 1, 16, 8, 4, 1, 3, 1, 1, 1, 0, 1, 1, 1});         // one row
+  shapes.push_back({1, 16, 1, 8, 4, 3, 1, 1, 2, 1, 1, 0, 1, 1});         // one column
+  shapes.push_back({1, 8, 8, 3, 4, 3, 3, 1, 2, 2, 0, 0, 1, 1, 1, 1});    // "same" with stride 2: right and bottom only
+  shapes.push_back({1, 8, 8, 3, 4, 3, 3, 1, 2, 2, 1, 1, 1, 1, -1, -1});  // "valid" beyond the left padding
+  shapes.push_back({1, 9, 11, 3, 5, 3, 3, 1, 1, 1, 2, 2, 2, 2});         // dilation
   shapes.push_back({1, 9, 11, 3, 5, 3, 2, 1, 2, 1, 3, 1, 3, 4});
-  shapes.push_back({1, 3, 3, 2, 3, 3, 3, 1, 1, 1, 4, 4, 4, 4});           // dilated beyond the image
-  shapes.push_back({1, 2, 2, 3, 3, 5, 5, 1, 1, 1, 4, 4, 1, 1});           // windows that are all padding
-  shapes.push_back({1, 5, 6, 12, 8, 3, 3, 4, 1, 1, 1, 1, 1, 1});          // groups
+  shapes.push_back({1, 3, 3, 2, 3, 3, 3, 1, 1, 1, 4, 4, 4, 4});   // dilated beyond the image
+  shapes.push_back({1, 2, 2, 3, 3, 5, 5, 1, 1, 1, 4, 4, 1, 1});   // windows that are all padding
+  shapes.push_back({1, 5, 6, 12, 8, 3, 3, 4, 1, 1, 1, 1, 1, 1});  // groups
   shapes.push_back({1, 5, 6, 6, 9, 3, 3, 3, 2, 2, 1, 1, 1, 1});
-  shapes.push_back({2, 5, 6, 6, 6, 2, 3, 6, 1, 1, 0, 1, 2, 1});           // as many groups as channels
-  shapes.push_back({3, 4, 5, 7, 6, 3, 3, 1, 1, 1, 1, 1, 1, 1});           // batch
-  shapes.push_back({2, 6, 4, 8, 6, 1, 1, 2, 1, 1, 0, 0, 1, 1});           // grouped pointwise
-  shapes.push_back({1, 3, 3, 300, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1});         // more than 256 channels in
-  shapes.push_back({1, 3, 3, 5, 301, 1, 2, 1, 1, 1, 0, 0, 1, 1});         // and out
+  shapes.push_back({2, 5, 6, 6, 6, 2, 3, 6, 1, 1, 0, 1, 2, 1});    // as many groups as channels
+  shapes.push_back({3, 4, 5, 7, 6, 3, 3, 1, 1, 1, 1, 1, 1, 1});    // batch
+  shapes.push_back({2, 6, 4, 8, 6, 1, 1, 2, 1, 1, 0, 0, 1, 1});    // grouped pointwise
+  shapes.push_back({1, 3, 3, 300, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1});  // more than 256 channels in
+  shapes.push_back({1, 3, 3, 5, 301, 1, 2, 1, 1, 1, 0, 0, 1, 1});  // and out
   const size_t count = shapes.size();
   for (size_t i = 0; i < count; i += 3) {
     shapes.push_back(shapes[i]);

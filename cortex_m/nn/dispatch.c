@@ -56,7 +56,8 @@ cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_n
 }
 
 // cortex_m_nn_depthwise_conv_patches_mve pays for its preparations only where each channel has enough outputs.
-static bool patches_pay(const cmsis_nn_dw_conv_params *params, const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+static bool patches_pay(const cmsis_nn_dw_conv_params *params, const cmsis_nn_dims *filter,
+                        const cmsis_nn_dims *output) {
   if (filter->h > 4 || filter->w > 4 || params->dilation.h != 1 || params->dilation.w != 1) {
     return false;
   }
@@ -78,9 +79,8 @@ cortex_m_nn_plan cortex_m_nn_plan_depthwise_conv_s8(cortex_m_nn_isa isa, const c
     plan.variant = CORTEX_M_NN_DEPTHWISE_LANES_MVE;
     if (patches_pay(dw_conv_params, filter_dims, output_dims)) {
       plan.variant = CORTEX_M_NN_DEPTHWISE_PATCHES_MVE;
-      plan.scratch_bytes =
-          CORTEX_M_NN_DEPTHWISE_CHANNELS_BYTES + 16 +
-          cortex_m_nn_depthwise_columns(dw_conv_params, output_dims) * 4 * CORTEX_M_NN_DEPTHWISE_LANES;
+      plan.scratch_bytes = CORTEX_M_NN_DEPTHWISE_CHANNELS_BYTES + 16 +
+                           cortex_m_nn_depthwise_columns(dw_conv_params, output_dims) * 4 * CORTEX_M_NN_DEPTHWISE_LANES;
     }
   }
   return plan;

@@ -14,12 +14,12 @@ extern "C" {
 #endif
 
 typedef enum {
-  CORTEX_M_NN_VARIANT_NONE = 0,                // no variant takes these sizes
-  CORTEX_M_NN_CONVOLVE_1X1_SCALAR = 1,         // reads the input in place
-  CORTEX_M_NN_CONVOLVE_COLUMNS = 2,            // im2col, several columns at a time; 1x1 too
+  CORTEX_M_NN_VARIANT_NONE = 0,         // no variant takes these sizes
+  CORTEX_M_NN_CONVOLVE_1X1_SCALAR = 1,  // reads the input in place
+  CORTEX_M_NN_CONVOLVE_COLUMNS = 2,     // im2col, several columns at a time; 1x1 too
   CORTEX_M_NN_DEPTHWISE_SCALAR = 3,
-  CORTEX_M_NN_DEPTHWISE_PATCHES_MVE = 5,       // small kernels, images that are not tiny
-  CORTEX_M_NN_DEPTHWISE_LANES_MVE = 6,         // channels in the lanes
+  CORTEX_M_NN_DEPTHWISE_PATCHES_MVE = 5,  // small kernels, images that are not tiny
+  CORTEX_M_NN_DEPTHWISE_LANES_MVE = 6,    // channels in the lanes
 } cortex_m_nn_variant;
 
 typedef struct {

@@ -30,7 +30,7 @@
 // clang-format on
 
 // Stack: 0 filter, 4 row_bytes, 8 columns, 12 passes, 16 sums, 20 end of sums, 24 where the first pass begins.
-#define FUNCTION(x0, x1)                                                                            \
+#define FUNCTION(x0, x1) \
   __asm__ volatile(                                                                                 \
       "push {r4-r11, lr}\n\t"                                                                       \
       "vpush {d8-d11}\n\t" /* q4, q5 */                                                             \

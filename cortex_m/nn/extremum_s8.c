@@ -53,7 +53,8 @@ void cortex_m_nn_extremum_mve(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_r
 }
 #endif  // MVE
 
-static void extremum(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output, int32_t count) {
+static void extremum(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
+                     int32_t count) {
 #if CORTEX_M_NN_MVE
   cortex_m_nn_extremum_mve(a, b, maximum, output, count);
 #elif CORTEX_M_NN_DSP
@@ -75,9 +76,9 @@ static bool same(const cmsis_nn_dims *a, const cmsis_nn_dims *b) {
 }
 
 // The row of channels that is repeated for, or stands at, an index of the output.
-static cortex_m_nn_extremum_row row_at(const int8_t *values, const cmsis_nn_dims *dims, int32_t n, int32_t h, int32_t w) {
-  const int32_t place =
-      ((dims->n == 1 ? 0 : n) * dims->h + (dims->h == 1 ? 0 : h)) * dims->w + (dims->w == 1 ? 0 : w);
+static cortex_m_nn_extremum_row row_at(const int8_t *values, const cmsis_nn_dims *dims, int32_t n, int32_t h,
+                                       int32_t w) {
+  const int32_t place = ((dims->n == 1 ? 0 : n) * dims->h + (dims->h == 1 ? 0 : h)) * dims->w + (dims->w == 1 ? 0 : w);
   const cortex_m_nn_extremum_row row = {values + place * dims->c, dims->c == 1};
   return row;
 }

@@ -33,8 +33,8 @@ static inline int32_t cortex_m_nn_exp_quarter(int32_t a) {
 
 // exp(a) for a <= 0, Q5.26 to Q0.31: exp of the part below 1/4, times exp(-2^k) for each bit k of the rest.
 static inline int32_t cortex_m_nn_exp_on_negative_values(int32_t a) {
-  static const int32_t kExpMinusPowers[7] = {  // exp(-2^k) * 2^31, k = -2 .. 4
-      1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
+  static const int32_t kExpMinusPowers[7] = {// exp(-2^k) * 2^31, k = -2 .. 4
+                                             1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
   if (a == 0) {
     return INT32_MAX;
   }
@@ -52,12 +52,12 @@ static inline int32_t cortex_m_nn_exp_on_negative_values(int32_t a) {
 
 // 1 / (1 + a) for a in [0, 1), Q0.31 to Q0.31: three steps of Newton's division of 1/2 by (1 + a) / 2.
 static inline int32_t cortex_m_nn_one_over_one_plus(int32_t a) {
-  const int32_t forty_eight_seventeenths = 1515870810;          // Q2.29
-  const int32_t minus_thirty_two_seventeenths = -1010580540;    // Q2.29
-  const int32_t one = 1 << 29;                                  // Q2.29
+  const int32_t forty_eight_seventeenths = 1515870810;        // Q2.29
+  const int32_t minus_thirty_two_seventeenths = -1010580540;  // Q2.29
+  const int32_t one = 1 << 29;                                // Q2.29
   const int32_t half_denominator = (int32_t)(((int64_t)a + INT32_MAX + 1) / 2);
-  int32_t x = forty_eight_seventeenths +
-              cortex_m_nn_saturating_high_mul(half_denominator, minus_thirty_two_seventeenths);
+  int32_t x =
+      forty_eight_seventeenths + cortex_m_nn_saturating_high_mul(half_denominator, minus_thirty_two_seventeenths);
   for (int i = 0; i < 3; ++i) {
     const int32_t error = one - cortex_m_nn_saturating_high_mul(half_denominator, x);
     x += cortex_m_nn_saturating_shift_left(cortex_m_nn_saturating_high_mul(x, error), 2);

@@ -129,14 +129,14 @@ static inline __attribute__((always_inline)) sums multiply_2(sums s, const int8_
   int32_t a = s.acc[0], b = s.acc[1];
   const int32_t *x = p->values, *end = x + count;
   int32_t k, h, v;
-// clang-format off
+  // clang-format off
 #define TWO_OF_TWO                        \
   "ldrd %[k], %[h], [%[x]], #8\n\t"       \
   ROW("[%[w0], %[row]]", "b", "%[k]")     \
   ROW("[%[w0]], #1", "a", "%[k]")         \
   ROW("[%[w0], %[row]]", "b", "%[h]")     \
   ROW("[%[w0]], #1", "a", "%[h]")
-// clang-format on
+  // clang-format on
   __asm__ volatile("1:\n\t" TWO_OF_TWO TWO_OF_TWO
                    "cmp %[x], %[end]\n\t"
                    "bne 1b"

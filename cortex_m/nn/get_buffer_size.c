@@ -2,8 +2,9 @@
 #include "arm_nnfunctions.h"
 #include "dispatch.h"
 
-int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *conv_params, const cmsis_nn_dims *input_dims,
-                                                const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims) {
+int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *conv_params,
+                                                const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                const cmsis_nn_dims *output_dims) {
   return cortex_m_nn_plan_convolve_s8(CORTEX_M_NN_COMPILED_ISA, conv_params, input_dims, filter_dims, output_dims)
       .scratch_bytes;
 }

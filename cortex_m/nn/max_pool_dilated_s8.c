@@ -13,7 +13,8 @@ void cortex_m_nn_max_pool_dilated_s8(const cortex_m_nn_max_pool_args *args) {
       const cortex_m_nn_range rows = cortex_m_nn_clip_window(top, down->dilation, down->kernel, down->input);
       for (int32_t x = 0; x < across->output; ++x) {
         const int32_t left = x * across->stride - across->padding;
-        const cortex_m_nn_range columns = cortex_m_nn_clip_window(left, across->dilation, across->kernel, across->input);
+        const cortex_m_nn_range columns =
+            cortex_m_nn_clip_window(left, across->dilation, across->kernel, across->input);
         const int32_t pixel =
             (top + rows.begin * down->dilation) * across->input + left + columns.begin * across->dilation;
         for (int32_t c = 0; c < args->channels; ++c) {

@@ -46,12 +46,12 @@ TEST_P(MaxPoolDilatedS8, EqualsTheDefinition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, MaxPoolDilatedS8,
-                         ::testing::Values(Shape{1, 8, 8, 5, 2, 2, 2, 2, 0, 0, 2, 2, 3, 3},
-                                           Shape{2, 7, 9, 4, 3, 2, 1, 2, 1, 1, 2, 3, 5, 4},
-                                           Shape{1, 6, 6, 3, 3, 3, 2, 2, 1, 1, 2, 2, 2, 2},
-                                           Shape{1, 5, 5, 2, 2, 2, 3, 3, 1, 1, 3, 2, 2, 2},    // ceil_mode: over the far edge
-                                           Shape{1, 7, 7, 17, 1, 1, 2, 2, 0, 0, 5, 5, 4, 4}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, MaxPoolDilatedS8,
+    ::testing::Values(Shape{1, 8, 8, 5, 2, 2, 2, 2, 0, 0, 2, 2, 3, 3}, Shape{2, 7, 9, 4, 3, 2, 1, 2, 1, 1, 2, 3, 5, 4},
+                      Shape{1, 6, 6, 3, 3, 3, 2, 2, 1, 1, 2, 2, 2, 2},
+                      Shape{1, 5, 5, 2, 2, 2, 3, 3, 1, 1, 3, 2, 2, 2},  // ceil_mode: over the far edge
+                      Shape{1, 7, 7, 17, 1, 1, 2, 2, 0, 0, 5, 5, 4, 4}));
 
 }  // namespace
 }  // namespace cortex_m_nn_test

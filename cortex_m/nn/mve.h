@@ -48,7 +48,8 @@ static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_requantize_n_
 }
 
 // Core registers to lanes. The compiler's own way takes one instruction a lane.
-static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_lanes_mve(int32_t a, int32_t b, int32_t c, int32_t d) {
+static inline __attribute__((always_inline)) int32x4_t cortex_m_nn_lanes_mve(int32_t a, int32_t b, int32_t c,
+                                                                             int32_t d) {
   int32x4_t lanes;
   __asm__("vmov %e0, %1, %2" : "=w"(lanes) : "r"(a), "r"(b));  // the lower doubleword
   __asm__("vmov %f0, %1, %2" : "+w"(lanes) : "r"(c), "r"(d));

@@ -23,14 +23,14 @@
 // clang-format on
 
 // Adds them to the sums: q4 has channels 0, 4, 8 and 12, q5 from 2, q6 from 1 and q7 from 3.
-#define ADD                       \
-  "vmovlb.s16 q0, q2\n\t"         \
-  "vmovlt.s16 q1, q2\n\t"         \
-  "vadd.i32 q4, q4, q0\n\t"       \
-  "vadd.i32 q5, q5, q1\n\t"       \
-  "vmovlb.s16 q0, q3\n\t"         \
-  "vmovlt.s16 q1, q3\n\t"         \
-  "vadd.i32 q6, q6, q0\n\t"       \
+#define ADD                 \
+  "vmovlb.s16 q0, q2\n\t"   \
+  "vmovlt.s16 q1, q2\n\t"   \
+  "vadd.i32 q4, q4, q0\n\t" \
+  "vadd.i32 q5, q5, q1\n\t" \
+  "vmovlb.s16 q0, q3\n\t"   \
+  "vmovlt.s16 q1, q3\n\t"   \
+  "vadd.i32 q6, q6, q0\n\t" \
   "vadd.i32 q7, q7, q1\n\t"
 
 // clang-format off

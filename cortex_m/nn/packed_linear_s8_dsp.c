@@ -26,20 +26,20 @@ typedef struct {
   int32_t whole[2], lower[2];  // of two pairs of channels
 } sums;
 
-#define STEP                                            \
-  "ldmia %[w]!, {r4, r5, r6, r8}\n\t"                   \
-  "ldrd r9, r10, [%[x]], #8\n\t"                        \
-  "smlad %[a], r9, r4, %[a]\n\t"                        \
-  "sxtb16 r4, r4\n\t"                                   \
-  "smlad %[b], r9, r4, %[b]\n\t"                        \
-  "smlad %[c], r9, r5, %[c]\n\t"                        \
-  "sxtb16 r5, r5\n\t"                                   \
-  "smlad %[d], r9, r5, %[d]\n\t"                        \
-  "smlad %[a], r10, r6, %[a]\n\t"                       \
-  "sxtb16 r6, r6\n\t"                                   \
-  "smlad %[b], r10, r6, %[b]\n\t"                       \
-  "smlad %[c], r10, r8, %[c]\n\t"                       \
-  "sxtb16 r8, r8\n\t"                                   \
+#define STEP                          \
+  "ldmia %[w]!, {r4, r5, r6, r8}\n\t" \
+  "ldrd r9, r10, [%[x]], #8\n\t"      \
+  "smlad %[a], r9, r4, %[a]\n\t"      \
+  "sxtb16 r4, r4\n\t"                 \
+  "smlad %[b], r9, r4, %[b]\n\t"      \
+  "smlad %[c], r9, r5, %[c]\n\t"      \
+  "sxtb16 r5, r5\n\t"                 \
+  "smlad %[d], r9, r5, %[d]\n\t"      \
+  "smlad %[a], r10, r6, %[a]\n\t"     \
+  "sxtb16 r6, r6\n\t"                 \
+  "smlad %[b], r10, r6, %[b]\n\t"     \
+  "smlad %[c], r10, r8, %[c]\n\t"     \
+  "sxtb16 r8, r8\n\t"                 \
   "smlad %[d], r10, r8, %[d]\n\t"
 
 // fours > 0: of values of x. Not inlined: its assembly takes 13 registers.

@@ -33,8 +33,8 @@ typedef struct {
   int32_t row_step;  // from one row to the next, in values
 } cortex_m_nn_pool_window;
 
-static inline cortex_m_nn_pool_window cortex_m_nn_pool_window_at(const cortex_m_nn_pool_call *call, int32_t n, int32_t y,
-                                                                 int32_t x) {
+static inline cortex_m_nn_pool_window cortex_m_nn_pool_window_at(const cortex_m_nn_pool_call *call, int32_t n,
+                                                                 int32_t y, int32_t x) {
   const cmsis_nn_pool_params *params = call->params;
   const cmsis_nn_dims *input = call->input_dims;
   const int32_t origin_y = y * params->stride.h - params->padding.h;

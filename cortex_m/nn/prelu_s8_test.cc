@@ -26,15 +26,15 @@ TEST_P(PreluS8, EqualsTheDefinition) {
     if (p.rows == 256) input[i] = static_cast<int8_t>(static_cast<int32_t>(i) / channels - 128);
     const int32_t value = input[i] + p.input_offset;
     const Factor factor = value >= 0 ? p.positive : p.negative[i % channels];
-    expected.push_back(static_cast<int8_t>(
-        Clamp(Requantize(value, factor.multiplier, factor.shift) + p.output_offset, -128, 127)));
+    expected.push_back(
+        static_cast<int8_t>(Clamp(Requantize(value, factor.multiplier, factor.shift) + p.output_offset, -128, 127)));
   }
   ExpectMostlyInsideRange(expected);
   for (const auto function : {cortex_m_nn_prelu_s8, cortex_m_nn_prelu_scalar}) {
     Guarded output(expected.size());
-    const cortex_m_nn_prelu_args args = {input.data(),          output.data(),    multipliers.data(), shifts.data(),
-                                         p.rows,                channels,         p.positive.multiplier,
-                                         p.positive.shift,      p.input_offset,   p.output_offset};
+    const cortex_m_nn_prelu_args args = {input.data(),   output.data(),  multipliers.data(),    shifts.data(),
+                                         p.rows,         channels,       p.positive.multiplier, p.positive.shift,
+                                         p.input_offset, p.output_offset};
     function(&args);
     EXPECT_EQ(output.values(), expected);
     EXPECT_TRUE(output.intact());

@@ -1,7 +1,8 @@
+#include "quantize_s8.h"
+
 #include "additional.h"
 #include "isa.h"
 #include "mve.h"
-#include "quantize_s8.h"
 #include "requantize.h"
 
 void cortex_m_nn_quantize_scalar(const float *input, int8_t *output, int32_t step, int32_t count,
@@ -13,7 +14,8 @@ void cortex_m_nn_quantize_scalar(const float *input, int8_t *output, int32_t ste
 }
 
 // `full`: the range is all of int8.
-static inline __attribute__((always_inline)) int8_t limited(int32_t value, const cortex_m_nn_quantization *q, const bool full) {
+static inline __attribute__((always_inline)) int8_t limited(int32_t value, const cortex_m_nn_quantization *q,
+                                                            const bool full) {
   return (int8_t)(full ? cortex_m_nn_clamp_to_s8(value) : cortex_m_nn_clamp(value, q->min, q->max));
 }
 
@@ -25,9 +27,9 @@ static bool is_full(const cortex_m_nn_quantization *q) { return q->min == -128 &
 #define FRACTION_BITS 22
 #define WINDOW_BITS 8  // units to both sides of a tie
 
-static inline __attribute__((always_inline)) void by_integers(const float *input, int8_t *output, int32_t step, int32_t count,
-                                                              const cortex_m_nn_quantization *quantization,
-                                                              const bool full) {
+static inline
+    __attribute__((always_inline)) void by_integers(const float *input, int8_t *output, int32_t step, int32_t count,
+                                                    const cortex_m_nn_quantization *quantization, const bool full) {
   const cortex_m_nn_quantization q = *quantization;
   const uint32_t inverse = cortex_m_nn_bits(q.inverse);
   const uint32_t factor = (inverse << 7 | 0x40000000u) & 0x7FFFFFFFu;  // the mantissa, in 31 bits
@@ -68,8 +70,9 @@ void cortex_m_nn_quantize_integer(const float *input, int8_t *output, int32_t st
 
 #if CORTEX_M_NN_FPU && !CORTEX_M_NN_MVE_FLOAT
 // VCVTR rounds half to even, saturates, and makes 0 of what is no number.
-static inline __attribute__((always_inline)) void by_floats(const float *input, int8_t *output, int32_t step, int32_t count,
-                                                            const cortex_m_nn_quantization *quantization, const bool full) {
+static inline __attribute__((always_inline)) void by_floats(const float *input, int8_t *output, int32_t step,
+                                                            int32_t count, const cortex_m_nn_quantization *quantization,
+                                                            const bool full) {
   const cortex_m_nn_quantization q = *quantization;
   for (; count > 0; --count, output += step) {
     int32_t value;

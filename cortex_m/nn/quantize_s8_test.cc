@@ -1,5 +1,6 @@
-#include "additional.h"
 #include "quantize_s8.h"
+
+#include "additional.h"
 #include "test_util.h"
 
 namespace cortex_m_nn_test {
@@ -23,7 +24,8 @@ void ExpectQuantized(const std::vector<float>& x, const cortex_m_nn_quantization
   for (const auto function : {cortex_m_nn_quantize_s8, cortex_m_nn_quantize_scalar, cortex_m_nn_quantize_integer}) {
     function(x.data(), output.data(), 1, count, &q);
     for (size_t i = 0; i < x.size(); ++i) {
-      ASSERT_EQ(output[i], Quantized(x[i], q)) << "bits " << std::hex << cortex_m_nn_bits(x[i]) << ", scale " << q.scale;
+      ASSERT_EQ(output[i], Quantized(x[i], q))
+          << "bits " << std::hex << cortex_m_nn_bits(x[i]) << ", scale " << q.scale;
     }
   }
 }
@@ -93,7 +95,8 @@ TEST(DequantizeS8, EveryValueAndZeroPoint) {
   for (const float scale : Scales()) {
     for (int32_t zero_point = -128; zero_point <= 127; zero_point += 5) {
       const cortex_m_nn_quantization q = Make(scale, zero_point);
-      for (const auto function : {cortex_m_nn_dequantize_s8, cortex_m_nn_dequantize_scalar, cortex_m_nn_dequantize_integer}) {
+      for (const auto function :
+           {cortex_m_nn_dequantize_s8, cortex_m_nn_dequantize_scalar, cortex_m_nn_dequantize_integer}) {
         function(input.data(), 1, output.data(), 256, &q);
         for (int i = 0; i < 256; ++i) {
           const float expected = static_cast<float>((i - 128.0 - zero_point) * static_cast<double>(scale));

@@ -49,8 +49,8 @@ static inline int32_t cortex_m_nn_clamp(int32_t value, int32_t min, int32_t max)
 }
 
 // From accumulator to output value.
-static inline int8_t cortex_m_nn_requantize_to_s8(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t offset,
-                                                  int32_t min, int32_t max) {
+static inline int8_t cortex_m_nn_requantize_to_s8(int32_t accumulator, int32_t multiplier, int32_t shift,
+                                                  int32_t offset, int32_t min, int32_t max) {
   const int32_t value = cortex_m_nn_wrapping_add(arm_nn_requantize(accumulator, multiplier, shift), offset);
   return (int8_t)cortex_m_nn_clamp(value, min, max);
 }
@@ -62,7 +62,8 @@ static inline int8_t cortex_m_nn_requantize_to_s8(int32_t accumulator, int32_t m
 
 #define CORTEX_M_NN_QUICK_MIN_SHIFT (-22)
 #define CORTEX_M_NN_QUICK_MAX_BIAS (1 << 29)
-#define CORTEX_M_NN_QUICK_MAX_DEPTH (1 << 14)  // so many products of two int8, one of them with an offset, are below 2^29
+#define CORTEX_M_NN_QUICK_MAX_DEPTH \
+  (1 << 14)  // so many products of two int8, one of them with an offset, are below 2^29
 
 typedef struct {
   int32_t multiplier;

@@ -9,15 +9,33 @@ using cortex_m_nn_test::DivideHalvesUp;
 using cortex_m_nn_test::Random;
 using cortex_m_nn_test::Requantize;
 
-const int32_t kEdges[] = {0,          1,           -1,         2,          -2,         3,          -3,
-                          127,        -128,        255,        (1 << 30),  -(1 << 30), (1 << 30) - 1, 1 - (1 << 30),
-                          INT32_MAX,  INT32_MIN,   INT32_MAX - 1, INT32_MIN + 1, 0x55555555, -0x55555555};
+const int32_t kEdges[] = {0,
+                          1,
+                          -1,
+                          2,
+                          -2,
+                          3,
+                          -3,
+                          127,
+                          -128,
+                          255,
+                          (1 << 30),
+                          -(1 << 30),
+                          (1 << 30) - 1,
+                          1 - (1 << 30),
+                          INT32_MAX,
+                          INT32_MIN,
+                          INT32_MAX - 1,
+                          INT32_MIN + 1,
+                          0x55555555,
+                          -0x55555555};
 
 TEST(Requantize, HighMultiplyOnAllEdges) {
   for (int32_t a : kEdges) {
     for (int32_t b : kEdges) {
       if (a == INT32_MIN && b == INT32_MIN) continue;  // the one product that does not fit
-      EXPECT_EQ(arm_nn_doubling_high_mult_no_sat(a, b), DivideHalvesUp(static_cast<__int128>(a) * b, 31)) << a << " " << b;
+      EXPECT_EQ(arm_nn_doubling_high_mult_no_sat(a, b), DivideHalvesUp(static_cast<__int128>(a) * b, 31))
+          << a << " " << b;
     }
   }
 }

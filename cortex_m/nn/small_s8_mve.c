@@ -9,7 +9,8 @@
 #if CORTEX_M_NN_MVE
 
 // acc + sum of (x + offset) * w over `count` neighbours.
-static __attribute__((noinline)) int32_t dot(int32_t acc, const int8_t *x, int32_t offset, const int8_t *w, int32_t count) {
+static __attribute__((noinline)) int32_t dot(int32_t acc, const int8_t *x, int32_t offset, const int8_t *w,
+                                             int32_t count) {
   int32_t weights = 0;
   for (; count > 0; count -= 16, x += 16, w += 16) {
     const mve_pred16_t lanes = vctp8q((uint32_t)count);
@@ -33,7 +34,8 @@ void cortex_m_nn_convolve_small_mve(const cortex_m_nn_convolve_call *call) {
   int8_t *out = call->output;
   for (int32_t pixel = 0; pixel < output->n * output->h * output->w; ++pixel) {
     const int32_t x = pixel % output->w, y = pixel / output->w % output->h, n = pixel / output->w / output->h;
-    const int32_t origin_y = y * params->stride.h - params->padding.h, origin_x = x * params->stride.w - params->padding.w;
+    const int32_t origin_y = y * params->stride.h - params->padding.h,
+                  origin_x = x * params->stride.w - params->padding.w;
     const cortex_m_nn_range rows = cortex_m_nn_clip_window(origin_y, params->dilation.h, filter->h, input->h);
     const cortex_m_nn_range cols = cortex_m_nn_clip_window(origin_x, params->dilation.w, filter->w, input->w);
     const int32_t runs = dense ? 1 : cols.end - cols.begin;
@@ -49,7 +51,8 @@ void cortex_m_nn_convolve_small_mve(const cortex_m_nn_convolve_call *call) {
           acc = dot(acc, a, params->input_offset, b, length);
         }
       }
-      *out++ = finish(acc, call->quant->multiplier[c], call->quant->shift[c], params->output_offset, &params->activation);
+      *out++ =
+          finish(acc, call->quant->multiplier[c], call->quant->shift[c], params->output_offset, &params->activation);
     }
   }
 }
@@ -64,7 +67,8 @@ void cortex_m_nn_depthwise_conv_small_mve(const cortex_m_nn_depthwise_call *call
     const int32x4_t shift = vldrwq_z_s32(call->quant->shift + c, lanes);
     const int32x4_t bias = call->bias != NULL ? vldrwq_z_s32(call->bias + c, lanes) : vdupq_n_s32(0);
     const int32_t m = params->ch_mult;
-    const uint32x4_t places = vreinterpretq_u32_s32(cortex_m_nn_lanes_mve(c / m, (c + 1) / m, (c + 2) / m, (c + 3) / m));
+    const uint32x4_t places =
+        vreinterpretq_u32_s32(cortex_m_nn_lanes_mve(c / m, (c + 1) / m, (c + 2) / m, (c + 3) / m));
     int8_t *out = call->output + c;
     for (int32_t pixel = 0; pixel < output->n * output->h * output->w; ++pixel, out += output->c) {
       const int32_t x = pixel % output->w, y = pixel / output->w % output->h, n = pixel / output->w / output->h;
@@ -102,8 +106,8 @@ void cortex_m_nn_fully_connected_small_mve(const cortex_m_nn_fully_connected_cal
     for (int32_t c = 0; c < channels; ++c) {
       const int32_t start = cortex_m_nn_wrapping_add(call->bias != NULL ? call->bias[c] : 0, common);
       const int32_t acc = dot(start, x, params->input_offset, call->filter + c * depth, depth);
-      *out++ = finish(acc, call->multiplier[c * call->quant_step], call->shift[c * call->quant_step], params->output_offset,
-                      &params->activation);
+      *out++ = finish(acc, call->multiplier[c * call->quant_step], call->shift[c * call->quant_step],
+                      params->output_offset, &params->activation);
     }
   }
 }

@@ -12,8 +12,9 @@
 #if CORTEX_M_NN_MVE
 
 // sum((x + offset) * w) = sum(x * w) + offset * sum(w)
-static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes, int32_t depth,
-                                                      int32_t offset, const int32_t rows, uint32_t acc[4]) {
+static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes,
+                                                      int32_t depth, int32_t offset, const int32_t rows,
+                                                      uint32_t acc[4]) {
   int32_t products[4] = {0, 0, 0, 0}, weights[4] = {0, 0, 0, 0};
   for (int32_t left = depth; left > 0; left -= 16, x += 16, w += 16) {
     const mve_pred16_t lanes = vctp8q((uint32_t)left);
@@ -31,8 +32,9 @@ static inline __attribute__((always_inline)) void dot(const int8_t *x, const int
 
 #elif CORTEX_M_NN_DSP
 
-static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes, int32_t depth,
-                                                      int32_t offset, const int32_t rows, uint32_t acc[4]) {
+static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes,
+                                                      int32_t depth, int32_t offset, const int32_t rows,
+                                                      uint32_t acc[4]) {
   const uint32_t offsets = ((uint32_t)offset & 0xFFFF) * 0x10001u;
   int32_t sums[4] = {(int32_t)acc[0], (int32_t)acc[1], (int32_t)acc[2], (int32_t)acc[3]};
   int32_t left = depth;
@@ -66,6 +68,8 @@ static inline __attribute__((always_inline)) void dot(const int8_t *x, const int
 
 #else
 
-void cortex_m_nn_transpose_conv_s8(const cortex_m_nn_transpose_conv_args *args) { cortex_m_nn_transpose_conv_scalar(args); }
+void cortex_m_nn_transpose_conv_s8(const cortex_m_nn_transpose_conv_args *args) {
+  cortex_m_nn_transpose_conv_scalar(args);
+}
 
 #endif

@@ -4,8 +4,9 @@
 #include "requantize.h"
 #include "transpose_conv_taps.h"
 
-static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes, int32_t depth,
-                                                      int32_t offset, const int32_t rows, uint32_t acc[4]) {
+static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes,
+                                                      int32_t depth, int32_t offset, const int32_t rows,
+                                                      uint32_t acc[4]) {
   if (rows == 1) {
     uint32_t sum = acc[0];
     for (int32_t i = 0; i < depth; ++i) {

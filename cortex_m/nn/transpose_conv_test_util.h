@@ -21,9 +21,9 @@ struct TransposeConvShape {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const TransposeConvShape& s) {
-  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.in_c << " -> " << s.out_c << ", kernel " << s.kh << "x" << s.kw
-             << ", groups " << s.groups << ", stride " << s.stride_h << "x" << s.stride_w << ", pad " << s.pad_h << "x"
-             << s.pad_w << ", dilation " << s.dilation_h << "x" << s.dilation_w << ", extra " << s.extra_h << "x"
+  return out << s.n << "x" << s.h << "x" << s.w << "x" << s.in_c << " -> " << s.out_c << ", kernel " << s.kh << "x"
+             << s.kw << ", groups " << s.groups << ", stride " << s.stride_h << "x" << s.stride_w << ", pad " << s.pad_h
+             << "x" << s.pad_w << ", dilation " << s.dilation_h << "x" << s.dilation_w << ", extra " << s.extra_h << "x"
              << s.extra_w << (s.bias ? "" : ", no bias");
 }
 
@@ -88,7 +88,8 @@ class TransposeConvProblem {
     std::vector<int8_t> result;
     for (size_t i = 0; i < sums.size(); ++i) {
       const int o = static_cast<int>(i) % s.out_c;
-      result.push_back(static_cast<int8_t>(Clamp(Requantize(sums[i], multiplier[o], shift[o]) + output_offset, min, max)));
+      result.push_back(
+          static_cast<int8_t>(Clamp(Requantize(sums[i], multiplier[o], shift[o]) + output_offset, min, max)));
     }
     return result;
   }
@@ -112,16 +113,16 @@ inline std::vector<TransposeConvShape> TransposeConvShapes() {
           if (4 * stride - 2 * pad + dilation * (k - 1) < 0) continue;  // no output
           shapes.push_back({1, 5, 6, 2, 3, k, k, 1, stride, stride, pad, pad, dilation, dilation});
         }
-  shapes.push_back({2, 4, 3, 5, 6, 3, 2, 1, 2, 3, 1, 0, 1, 2});                // a batch, nothing square
-  shapes.push_back({1, 4, 5, 3, 4, 3, 3, 1, 2, 3, 1, 1, 1, 1, 1, 2});          // output padding, asymmetric
-  shapes.push_back({1, 4, 5, 3, 4, 2, 2, 1, 4, 4, 0, 0, 1, 1, 3, 1});          // rows and columns that nothing reaches
-  shapes.push_back({1, 3, 4, 8, 6, 3, 3, 2, 2, 2, 1, 1, 1, 1});                // groups
+  shapes.push_back({2, 4, 3, 5, 6, 3, 2, 1, 2, 3, 1, 0, 1, 2});        // a batch, nothing square
+  shapes.push_back({1, 4, 5, 3, 4, 3, 3, 1, 2, 3, 1, 1, 1, 1, 1, 2});  // output padding, asymmetric
+  shapes.push_back({1, 4, 5, 3, 4, 2, 2, 1, 4, 4, 0, 0, 1, 1, 3, 1});  // rows and columns that nothing reaches
+  shapes.push_back({1, 3, 4, 8, 6, 3, 3, 2, 2, 2, 1, 1, 1, 1});        // groups
   shapes.push_back({2, 3, 4, 6, 15, 2, 3, 3, 2, 1, 0, 1, 2, 1, 1, 0, false});
-  shapes.push_back({1, 4, 4, 7, 7, 3, 3, 7, 2, 2, 1, 1, 1, 1, 1, 1});          // depthwise
-  shapes.push_back({1, 3, 3, 5, 10, 3, 3, 5, 1, 2, 1, 1, 2, 2});               // with a multiplier of 2
-  shapes.push_back({1, 1, 7, 4, 5, 1, 4, 1, 1, 2, 0, 1, 1, 1});                // one row
+  shapes.push_back({1, 4, 4, 7, 7, 3, 3, 7, 2, 2, 1, 1, 1, 1, 1, 1});  // depthwise
+  shapes.push_back({1, 3, 3, 5, 10, 3, 3, 5, 1, 2, 1, 1, 2, 2});       // with a multiplier of 2
+  shapes.push_back({1, 1, 7, 4, 5, 1, 4, 1, 1, 2, 0, 1, 1, 1});        // one row
   shapes.push_back({1, 2, 2, 65, 9, 3, 3, 1, 2, 2, 1, 1, 1, 1});
-  shapes.push_back({1, 2, 3, 4, 5, 3, 3, 1, 2, 2, 2, 2, 6, 4});                // stride and dilation with a common divisor
+  shapes.push_back({1, 2, 3, 4, 5, 3, 3, 1, 2, 2, 2, 2, 6, 4});  // stride and dilation with a common divisor
   shapes.push_back({1, 2, 3, 4, 5, 3, 3, 1, 6, 4, 0, 0, 4, 6});
   return shapes;
 }

@@ -112,7 +112,8 @@ static void fail(const char *name, int32_t index, const char *what) {
   ++failures;
 }
 
-static void end(const char *name, int32_t index, int32_t count, const cmsis_nn_context *ctx, arm_cmsis_nn_status status) {
+static void end(const char *name, int32_t index, int32_t count, const cmsis_nn_context *ctx,
+                arm_cmsis_nn_status status) {
   values += count;
   for (int32_t i = 0; i < count; ++i) {
     saturated += expected[i] == 127 || expected[i] == -128;
@@ -155,8 +156,8 @@ static void test_convolve(int32_t index) {
     in.w = (out.w - 1) * stride.w + between(1, stride.w);
   }
   const cmsis_nn_dims filter = {out_c, kernel.h, kernel.w, in_c};
-  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, dilation,
-                                       random_activation()};
+  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding,
+                                       dilation,           random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
   fill_parameters(kernel.h * kernel.w * in_c);
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
@@ -197,8 +198,8 @@ static void test_packed_conv(int32_t index) {
     in.c = 16 << between(0, 2);
   }
   const cmsis_nn_dims filter = {out.c, kernel.h, kernel.w, in.c};
-  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, dilation,
-                                       random_activation()};
+  const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding,
+                                       dilation,           random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
   fill_packed_parameters(kernel.h * kernel.w * in.c, out.c);
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights, size_of(&filter));
@@ -239,8 +240,8 @@ static void test_packed_depthwise(int32_t index) {
   const cmsis_nn_tile padding = {between(0, 3), between(0, 3)};
   const cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), 16 * between(1, 4)};
   const cmsis_nn_dims in = {out.n, between(1, 12), between(1, 12), out.c}, filter = {1, 3, 3, out.c};
-  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), 1, stride, padding, dilation,
-                                          random_activation()};
+  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), 1, stride, padding,
+                                          dilation,           random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
   fill_packed_parameters(9, out.c);
   const int8_t *x = fill(input, size_of(&in));
@@ -320,8 +321,8 @@ static void test_depthwise(int32_t index) {
   const cmsis_nn_dims out = {between(1, 2), between(1, wide ? 4 : 12), between(1, wide ? 75 : 12), multiple * channels};
   const cmsis_nn_dims in = {out.n, between(1, 12), one_in(2) ? out.w : between(1, 12), channels};
   const cmsis_nn_dims filter = {1, kernel.h, kernel.w, out.c};
-  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), multiple, stride,
-                                          padding,            dilation,           random_activation()};
+  const cmsis_nn_dw_conv_params params = {between(-127, 128), between(-128, 127), multiple, stride, padding,
+                                          dilation,           random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
   fill_parameters(kernel.h * kernel.w);
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
@@ -350,8 +351,8 @@ static void test_linear(int32_t index) {
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), depth * channels);
   const int32_t *b = one_in(2) ? bias : NULL;
   const cmsis_nn_context ctx = begin(0);
-  const cortex_m_nn_fully_connected_call call = {&params, multiplier, shift, quant.is_per_channel, &in, x, &filter, w, b,
-                                                 &out,    expected};
+  const cortex_m_nn_fully_connected_call call = {&params, multiplier, shift,   quant.is_per_channel, &in, x, &filter, w,
+                                                 b,       &out,       expected};
   cortex_m_nn_fully_connected_scalar(&call);
   end("linear", index, size_of(&out), &ctx,
       arm_fully_connected_wrapper_s8(&ctx, &params, &quant, &in, x, &filter, w, &out, b, &out, output));
@@ -402,8 +403,8 @@ static void test_transpose_conv(int32_t index) {
   const cmsis_nn_dims in = {between(1, 2), between(1, 5), between(1, 5), groups * in_c};
   const cmsis_nn_dims out = {in.n, between(1, 12), between(1, 12), out_c};
   const cmsis_nn_dims filter = {out_c, kernel.h, kernel.w, in_c};
-  const cmsis_nn_transpose_conv_params params = {between(-127, 128), between(-128, 127), stride,           padding,
-                                                 extra,              dilation,           random_activation()};
+  const cmsis_nn_transpose_conv_params params = {between(-127, 128), between(-128, 127), stride, padding, extra,
+                                                 dilation,           random_activation()};
   const cmsis_nn_per_channel_quant_params quant = {multiplier, shift};
   fill_parameters(kernel.h * kernel.w * in_c / (stride.h * stride.w) + 1);
   const int8_t *x = fill(input, size_of(&in)), *w = fill(weights + between(0, 3), size_of(&filter));
@@ -437,8 +438,8 @@ static void test_batch_matmul(int32_t index) {
   const cmsis_nn_dims left = {1, one_in(3) ? 1 : batches, between(1, 6), depth};
   const cmsis_nn_dims right = {1, one_in(3) ? 1 : batches, between(1, 20), depth};
   const cmsis_nn_dims out = {1, batches, left.w, right.w};
-  const cmsis_nn_bmm_params params = {false, false, {between(-127, 128), between(-127, 128), between(-128, 127),
-                                                     random_activation()}};
+  const cmsis_nn_bmm_params params = {
+      false, false, {between(-127, 128), between(-127, 128), between(-128, 127), random_activation()}};
   fill_parameters(depth);
   const cmsis_nn_per_tensor_quant_params quant = {multiplier[0], shift[0]};
   const int8_t *x = fill(input, size_of(&left)), *y = fill(weights + between(0, 3), size_of(&right));
@@ -515,7 +516,8 @@ static void test_extrema(int32_t index) {
   const cmsis_nn_dims second_dims = {value || row ? 1 : out.n, value || row ? 1 : out.h, value || row ? 1 : out.w,
                                      value ? 1 : out.c};
   const bool maximum = one_in(2);
-  const int8_t *x = fill(input + between(0, 3), size_of(&out)), *y = fill(second + between(0, 3), size_of(&second_dims));
+  const int8_t *x = fill(input + between(0, 3), size_of(&out)),
+               *y = fill(second + between(0, 3), size_of(&second_dims));
   const cmsis_nn_context ctx = begin(0);
   for (int32_t i = 0; i < size_of(&out); i += out.c) {
     const cortex_m_nn_extremum_row a = {x + i, false}, b = {row || value ? y : y + i, value};

@@ -11,7 +11,8 @@ typedef struct {
 } cortex_m_nn_range;
 
 // origin: input coordinate of kernel index 0 (negative inside the padding). input, kernel: sizes along this axis.
-static inline cortex_m_nn_range cortex_m_nn_clip_window(int32_t origin, int32_t dilation, int32_t kernel, int32_t input) {
+static inline cortex_m_nn_range cortex_m_nn_clip_window(int32_t origin, int32_t dilation, int32_t kernel,
+                                                        int32_t input) {
   cortex_m_nn_range range = {0, kernel};
   if (origin >= 0 && origin + (kernel - 1) * dilation < input) {  // the common case costs no division
     return range;
@@ -32,8 +33,8 @@ static inline cortex_m_nn_range cortex_m_nn_clip_window(int32_t origin, int32_t 
 }
 
 // Output coordinates begin <= o < end see windows that lie inside of the input along one axis.
-static inline cortex_m_nn_range cortex_m_nn_inside_range(int32_t input, int32_t kernel, int32_t dilation, int32_t stride,
-                                                         int32_t padding, int32_t output) {
+static inline cortex_m_nn_range cortex_m_nn_inside_range(int32_t input, int32_t kernel, int32_t dilation,
+                                                         int32_t stride, int32_t padding, int32_t output) {
   const int32_t begin = (padding + stride - 1) / stride;
   const int32_t room = input - (kernel - 1) * dilation + padding - 1;  // the last origin plus padding
   const int32_t end = room < 0 ? 0 : room / stride + 1;

@@ -25,11 +25,17 @@ class Broadcast {
   bool Next();
 
   template <typename T>
-  const T* self() const { return reinterpret_cast<const T*>(operands_[0].values); }
+  const T* self() const {
+    return reinterpret_cast<const T*>(operands_[0].values);
+  }
   template <typename T>
-  const T* other() const { return reinterpret_cast<const T*>(operands_[1].values); }
+  const T* other() const {
+    return reinterpret_cast<const T*>(operands_[1].values);
+  }
   template <typename T>
-  T* out() const { return reinterpret_cast<T*>(out_); }
+  T* out() const {
+    return reinterpret_cast<T*>(out_);
+  }
   int32_t count() const { return count_; }
 
  private:

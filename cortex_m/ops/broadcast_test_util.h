@@ -73,14 +73,14 @@ inline std::vector<Operands> BroadcastCases() {
       {{1, 3, 1, 1}, kNhwcOrder, {2, 3, 4, 5}, kNhwcOrder, kNhwcOrder},
       {{1, 40, 1, 1}, kNhwcOrder, {1, 40, 3, 2}, kNhwcOrder, kNhwcOrder},
       {{1, 70, 1, 1}, four, {2, 70, 3, 2}, kNhwcOrder, kNhwcOrder},
-      {{2, 3, 4, 5}, four, {1, 3, 1, 1}, four, four},                // channels that are not innermost
+      {{2, 3, 4, 5}, four, {1, 3, 1, 1}, four, four},  // channels that are not innermost
       {{2, 3, 4, 5}, kNhwcOrder, {1, 1, 1, 5}, four, kNhwcOrder},
-      {{2, 3, 9, 10}, four, {1}, {0}, four},                         // one value
+      {{2, 3, 9, 10}, four, {1}, {0}, four},  // one value
       {{}, {}, {2, 3, 9, 10}, kNhwcOrder, kNhwcOrder},
-      {{2, 3, 4, 5}, four, {2, 3, 4, 5}, kNhwcOrder, four},          // operands in different orders
+      {{2, 3, 4, 5}, four, {2, 3, 4, 5}, kNhwcOrder, four},  // operands in different orders
       {{2, 3, 4, 5}, kNhwcOrder, {2, 3, 4, 5}, four, Reversed(4)},
       {{2, 1, 30, 5}, four, {3, 1, 5}, LogicalOrder(3), kNhwcOrder},
-      {{300}, {0}, {2, 1}, LogicalOrder(2), LogicalOrder(2)},        // both are repeated
+      {{300}, {0}, {2, 1}, LogicalOrder(2), LogicalOrder(2)},  // both are repeated
       {{7}, {0}, {7}, {0}, {0}},
       {{}, {}, {}, {}, {}},
       {{1, 1}, LogicalOrder(2), {1}, {0}, LogicalOrder(2)},
@@ -88,7 +88,9 @@ inline std::vector<Operands> BroadcastCases() {
       {{2, 1, 3, 1, 2, 2}, LogicalOrder(6), {3, 1, 2, 1, 2}, LogicalOrder(5), Reversed(6)},
   };
   for (int kept = 0; kept < 256; ++kept) {
-    const auto sizes = [](int bits) { return Sizes{bits & 1 ? 2 : 1, bits & 2 ? 3 : 1, bits & 4 ? 4 : 1, bits & 8 ? 5 : 1}; };
+    const auto sizes = [](int bits) {
+      return Sizes{bits & 1 ? 2 : 1, bits & 2 ? 3 : 1, bits & 4 ? 4 : 1, bits & 8 ? 5 : 1};
+    };
     const Order order = kept % 3 == 0 ? kNhwcOrder : four;
     cases.push_back({sizes(kept & 15), order, sizes(kept >> 4), kept % 5 == 0 ? kNhwcOrder : four, order});
   }

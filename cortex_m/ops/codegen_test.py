@@ -12,7 +12,9 @@ HERE = pathlib.Path(__file__).parent
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, HERE / "codegen.py", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, HERE / "codegen.py", *arguments], capture_output=True, text=True, check=False
+    )
 
 
 def schemas_of(tmp_path: pathlib.Path, *lines: str):

@@ -64,7 +64,8 @@ Status CheckGroups(KernelContext& context, const Convolution& c) {
 Status CheckOutputSize(KernelContext& context, const Convolution& c) {
   if (c.output.h != OutputSize(c.input.h, c.filter.h, c.stride.h, c.padding.h, c.dilation.h, false) ||
       c.output.w != OutputSize(c.input.w, c.filter.w, c.stride.w, c.padding.w, c.dilation.w, false)) {
-    return context.Fail("convolution: the output has another size than input, kernel, stride, padding and dilation give");
+    return context.Fail(
+        "convolution: the output has another size than input, kernel, stride, padding and dilation give");
   }
   return Status();
 }

@@ -49,7 +49,8 @@ Status dequantize_from_nhwc_out(KernelContext& context, const Tensor& input, dou
   if (input.dtype != dtype) return context.Fail("dequantize_from_nhwc: the input has another type than dtype");
   cmsis_nn_dims dims;
   if (out.rank != 4 || !ReadContiguous4(input, &dims)) {
-    return context.Fail("dequantize_from_nhwc: the input must be contiguous of rank 4, the output have rank 4, neither empty");
+    return context.Fail(
+        "dequantize_from_nhwc: the input must be contiguous of rank 4, the output have rank 4, neither empty");
   }
   if (out.sizes[0] != dims.n || out.sizes[1] != dims.c || out.sizes[2] != dims.h || out.sizes[3] != dims.w) {
     return context.Fail("dequantize_from_nhwc: the input's sizes are not the output's in the order N, H, W, C");

@@ -66,7 +66,9 @@ def _register(library: Library) -> None:
     missing = sorted((set(schemas) - set(REFERENCES)) | (set(schemas) - set(FAKES)))
     unknown = sorted((set(REFERENCES) | set(FAKES)) - set(schemas))
     if missing or unknown:
-        raise RuntimeError(f"operators.yaml and cortex_m/ops/reference disagree: no reference for {missing}, no schema for {unknown}")
+        raise RuntimeError(
+            f"operators.yaml and cortex_m/ops/reference disagree: no reference for {missing}, no schema for {unknown}"
+        )
     for name, schema in schemas.items():
         library.define(schema)
         library.define(_out_schema(name, schema))

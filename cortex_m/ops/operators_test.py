@@ -40,14 +40,50 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
     nchw = image.permute(0, 3, 1, 2)
     vector = torch.ones(4, dtype=torch.int32)
     scratch = torch.empty(0, dtype=torch.uint8)
-    conv = (torch.ones(4, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 1], 0, 0, vector, vector, -128, 127, scratch)
-    depthwise = (torch.ones(1, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 1], 1, 0, 0, vector, vector, -128, 127, scratch)
+    conv = (
+        torch.ones(4, 3, 3, 4, dtype=torch.int8),
+        None,
+        [2, 1],
+        [1, 0],
+        [1, 1],
+        0,
+        0,
+        vector,
+        vector,
+        -128,
+        127,
+        scratch,
+    )
+    depthwise = (
+        torch.ones(1, 3, 3, 4, dtype=torch.int8),
+        None,
+        [2, 1],
+        [1, 0],
+        [1, 1],
+        1,
+        0,
+        0,
+        vector,
+        vector,
+        -128,
+        127,
+        scratch,
+    )
     transposed = (
         torch.ones(4, 3, 3, 4, dtype=torch.int8), None, [2, 1], [1, 0], [1, 0], [1, 2], 0, 0, vector, vector, -128, 127,
         scratch, scratch,
     )  # fmt: skip
     packed = torch.zeros(2 * (3 * 32 + 24), dtype=torch.int8)  # 4 channels of 3 * 3 * 4 weights
-    matrices = (torch.ones(2, 1, 3, 4, dtype=torch.int8), 0, torch.ones(1, 5, 6, 4, dtype=torch.int8), 0, 0, 2**30, -3, scratch)
+    matrices = (
+        torch.ones(2, 1, 3, 4, dtype=torch.int8),
+        0,
+        torch.ones(1, 5, 6, 4, dtype=torch.int8),
+        0,
+        0,
+        2**30,
+        -3,
+        scratch,
+    )
     maximum = ([3, 2], [2, 2], [1, 0], [1, 2], True, 0, 0, -128, 127)
     pool = ([3, 2], [2, 2], [1, 0], True, 0, 0, 0, scratch)
     quantize = (0.1, 0, -128, 127, torch.int8)
@@ -61,8 +97,19 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "quantized_conv2d_nhwc": (image, *conv),
         "packed_conv2d_nhwc": (image, packed, 1, 4, [3, 3], [2, 1], [1, 0], [1, 1], 0, 0, -128, 127, scratch),
         "packed_depthwise_conv2d_nhwc": (
-            torch.ones(1, 6, 5, 16, dtype=torch.int8), packed[:0].new_zeros(336), 2, 16, [3, 3], [2, 1], [1, 0], [1, 1], 0, 0,
-            -128, 127, scratch,
+            torch.ones(1, 6, 5, 16, dtype=torch.int8),
+            packed[:0].new_zeros(336),
+            2,
+            16,
+            [3, 3],
+            [2, 1],
+            [1, 0],
+            [1, 1],
+            0,
+            0,
+            -128,
+            127,
+            scratch,
         ),
         "quantized_depthwise_conv2d": (nchw, *depthwise),
         "quantized_depthwise_conv2d_nhwc": (image, *depthwise),
@@ -71,7 +118,17 @@ def test_shape_functions_give_shape_dtype_and_strides_of_the_references():
         "quantized_batch_matmul": matrices,
         "packed_linear": (image, packed[:0].new_zeros(64), 3, 4, 0, -128, 127, scratch),
         "quantized_linear": (image, torch.ones(3, 4, dtype=torch.int8), None, None, 0, 0, 0, [2**30], [1], 127, -128),
-        "quantized_linear_per_channel": (image, torch.ones(4, 4, dtype=torch.int8), None, 0, 0, vector, vector, -128, 127),
+        "quantized_linear_per_channel": (
+            image,
+            torch.ones(4, 4, dtype=torch.int8),
+            None,
+            0,
+            0,
+            vector,
+            vector,
+            -128,
+            127,
+        ),
         "quantized_add": (image, *one, image, *one, *one, -128, 127),
         "quantized_mul": (image, 1, image[:, :1], 2, 3, *one[1:]),
         "quantized_div": (image[0], 1, image, 2, 3, 0.5),

@@ -14,7 +14,7 @@ aten = torch.ops.aten
 
 
 def _overloads(names: str) -> tuple[OpOverload, ...]:
-    """"sigmoid pow.Scalar" to their overloads; without a dot it is the default one."""
+    """ "sigmoid pow.Scalar" to their overloads; without a dot it is the default one."""
     pairs = (name.partition(".") for name in names.split())
     return tuple(getattr(getattr(aten, name), overload or "default") for name, _, overload in pairs)
 

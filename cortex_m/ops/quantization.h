@@ -33,13 +33,15 @@ void ForEachRun(const int32_t strides[4], const cmsis_nn_dims& dims, Run run) {
   for (const Axis& axis : nhwc) {
     if (axis.size == 1) continue;
     Axis* outer = count == 0 ? nullptr : &axes[count - 1];
-    if (outer != nullptr && outer->stride == axis.size * axis.stride && outer->nhwc_stride == axis.size * axis.nhwc_stride) {
+    if (outer != nullptr && outer->stride == axis.size * axis.stride &&
+        outer->nhwc_stride == axis.size * axis.nhwc_stride) {
       *outer = {outer->size * axis.size, axis.stride, axis.nhwc_stride};  // one follows the other in both
     } else {
       axes[count++] = axis;
     }
   }
-  Axis neighbours = {1, 1, 1};  // the axis whose elements are neighbours in the tensor; there is one unless all sizes are 1
+  Axis neighbours = {1, 1,
+                     1};  // the axis whose elements are neighbours in the tensor; there is one unless all sizes are 1
   for (Axis& axis : axes) {
     if (axis.stride != 1) continue;
     neighbours = axis;

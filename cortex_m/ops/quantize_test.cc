@@ -35,7 +35,8 @@ TEST(QuantizePerTensor, EqualsTheDefinition) {
       TestTensor<int8_t> out8({2, 3, 10, 10});
       TestTensor<int16_t> out16({2, 3, 10, 10});
       ExpectOk(quantize_per_tensor_out(context, *input, scale, zero_point, -128, 127, ScalarType::kChar, *out8));
-      ExpectOk(quantize_per_tensor_out(context, *input, scale / 200, zero_point, -32767, 32767, ScalarType::kShort, *out16));
+      ExpectOk(
+          quantize_per_tensor_out(context, *input, scale / 200, zero_point, -32767, 32767, ScalarType::kShort, *out16));
       for (size_t i = 0; i < x.size(); ++i) {
         const int zp = static_cast<int>(zero_point);
         ASSERT_EQ(out8.memory()[i], Expected(x[i], static_cast<float>(scale), zp, -128, 127));
@@ -165,7 +166,8 @@ TEST(Dequantize, Refusals) {
   TestTensor<float> out({1, 2, 3, 4}), nchw({1, 4, 2, 3}), flat({24});
   const auto char_ = ScalarType::kChar;
   ExpectRefused(dequantize_per_tensor_out(context, *input, 0.1, 0, -128, 127, char_, *input), "output must be float32");
-  ExpectRefused(dequantize_per_tensor_out(context, *input, 0.1, 0, -128, 127, ScalarType::kShort, *out), "another type");
+  ExpectRefused(dequantize_per_tensor_out(context, *input, 0.1, 0, -128, 127, ScalarType::kShort, *out),
+                "another type");
   ExpectRefused(dequantize_per_tensor_out(context, *input, 0.1, 0, -128, 127, char_, *flat), "different sizes");
   ExpectRefused(dequantize_per_tensor_out(context, *permuted, 0.1, 0, -128, 127, char_, *out), "dim orders");
   ExpectRefused(dequantize_per_tensor_out(context, *input, 0.0, 0, -128, 127, char_, *out), "scale is not in");
@@ -174,7 +176,8 @@ TEST(Dequantize, Refusals) {
   ExpectRefused(dequantize_from_nhwc_out(context, *input, 0.1, 0, -128, 127, char_, *out), "in the order N, H, W, C");
   ExpectRefused(dequantize_from_nhwc_out(context, *permuted, 0.1, 0, -128, 127, char_, *nchw), "contiguous");
   ExpectRefused(dequantize_from_nhwc_out(context, *input, 0.1, 0, -128, 127, char_, *flat), "rank 4");
-  ExpectRefused(dequantize_from_nhwc_out(context, *input, 0.1, 0, -128, 127, ScalarType::kShort, *nchw), "another type");
+  ExpectRefused(dequantize_from_nhwc_out(context, *input, 0.1, 0, -128, 127, ScalarType::kShort, *nchw),
+                "another type");
   for (auto* tensor : {&out, &nchw, &flat}) EXPECT_TRUE(tensor->untouched());
 }
 

@@ -36,7 +36,8 @@ TEST(QuantizedActivation, EveryLength) {
 }
 
 TEST(QuantizedActivation, Refusals) {
-  TestTensor<int8_t> in({4}, std::vector<int8_t>(4, 1)), lut({256}, std::vector<int8_t>(256, 1)), small({255}), out({4}), more({5});
+  TestTensor<int8_t> in({4}, std::vector<int8_t>(4, 1)), lut({256}, std::vector<int8_t>(256, 1)), small({255}),
+      out({4}), more({5});
   TestTensor<int16_t> wide({4}), wide_lut({256});
   ExpectRefused(Activation(*wide, *lut, *out), "must be int8");
   ExpectRefused(Activation(*in, *wide_lut, *out), "must be int8");

@@ -37,8 +37,8 @@ Status quantized_add_out(KernelContext& context, const Tensor& self, int64_t sel
     return context.Fail("add: an operand's multiplier is not in -(2^31-1)..2^31-1, or its shift is outside -31..30");
   }
   int32_t offset, multiplier, shift;
-  if (!Narrow(output_zero_point, -128, 127, &offset) || !Narrow(output_multiplier, kMinMultiplier, INT32_MAX, &multiplier) ||
-      !Narrow(output_shift, -31, 30, &shift)) {
+  if (!Narrow(output_zero_point, -128, 127, &offset) ||
+      !Narrow(output_multiplier, kMinMultiplier, INT32_MAX, &multiplier) || !Narrow(output_shift, -31, 30, &shift)) {
     return context.Fail("add: the output's zero point, multiplier or shift is out of range");
   }
   cmsis_nn_activation activation;

@@ -21,7 +21,8 @@ Status Pool(KernelContext& context, Layout layout, const Tensor& input, IntList 
   if (!ReadTile(kernel_size, 1, 32767, &kernel)) {
     return context.Fail("avg_pool2d: kernel_size is not two values of 1..32767");
   }
-  if (!ReadTile(stride, 1, 32767, &params.stride)) return context.Fail("avg_pool2d: stride is not two values of 1..32767");
+  if (!ReadTile(stride, 1, 32767, &params.stride))
+    return context.Fail("avg_pool2d: stride is not two values of 1..32767");
   if (!ReadTile(padding, 0, 32767, &params.padding)) {
     return context.Fail("avg_pool2d: padding is not two values of 0..32767");
   }
@@ -34,7 +35,8 @@ Status Pool(KernelContext& context, Layout layout, const Tensor& input, IntList 
   }
   if (output.h != OutputSize(in.h, kernel.h, params.stride.h, params.padding.h, 1, ceil_mode) ||
       output.w != OutputSize(in.w, kernel.w, params.stride.w, params.padding.w, 1, ceil_mode)) {
-    return context.Fail("avg_pool2d: the output has another size than input, kernel, stride, padding and ceil_mode give");
+    return context.Fail(
+        "avg_pool2d: the output has another size than input, kernel, stride, padding and ceil_mode give");
   }
   const cmsis_nn_context memory = Scratch(scratch);
   if (memory.size < arm_avgpool_s8_get_buffer_size(output.w, in.c)) {

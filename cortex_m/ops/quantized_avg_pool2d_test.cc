@@ -11,11 +11,11 @@ struct Pool {
 };
 
 const Pool kPools[] = {
-    {1, 7, 7, 5, 7, 7, 1, 1, 0, 0, false, 1, 1},   // global
+    {1, 7, 7, 5, 7, 7, 1, 1, 0, 0, false, 1, 1},  // global
     {2, 7, 6, 3, 2, 3, 2, 1, 0, 1, false, 3, 6},
     {1, 7, 6, 4, 2, 2, 2, 2, 0, 0, true, 4, 3},
     {1, 7, 7, 4, 3, 3, 2, 2, 1, 1, true, 4, 4},
-    {1, 4, 4, 4, 2, 2, 3, 3, 1, 1, true, 2, 2},    // a third window would start in the padding behind
+    {1, 4, 4, 4, 2, 2, 3, 3, 1, 1, true, 2, 2},  // a third window would start in the padding behind
     {1, 8, 8, 2, 3, 3, 2, 2, 1, 1, false, 4, 4},
     {1, 5, 9, 1, 1, 1, 2, 3, 0, 0, false, 3, 3},
 };
@@ -23,8 +23,8 @@ const Pool kPools[] = {
 Status Pool2d(bool nhwc, const Pool& p, const Tensor& in, Tensor& scratch, const Tensor& out) {
   KernelContext context;
   const auto function = nhwc ? quantized_avg_pool2d_nhwc_out : quantized_avg_pool2d_out;
-  return function(context, in, Ints{p.kh, p.kw}, Ints{p.sh, p.sw}, Ints{p.ph, p.pw}, p.ceil_mode, 5, 1 << 30, -3, scratch,
-                  out);
+  return function(context, in, Ints{p.kh, p.kw}, Ints{p.sh, p.sw}, Ints{p.ph, p.pw}, p.ceil_mode, 5, 1 << 30, -3,
+                  scratch, out);
 }
 
 // Halves away from zero.
@@ -87,8 +87,9 @@ TEST(QuantizedAvgPool2d, Refusals) {
   ExpectRefused(Pool2d(false, good, *in, *scratch, *channels), "different batch sizes or channels");
   ExpectRefused(quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{}, Ints{0, 0}, false, 5, 0, 0, *scratch, *out),
                 "stride");
-  ExpectRefused(quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{2, 2}, Ints{0, 0}, false, 128, 0, 0, *scratch, *out),
-                "zero_point");
+  ExpectRefused(
+      quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{2, 2}, Ints{0, 0}, false, 128, 0, 0, *scratch, *out),
+      "zero_point");
   EXPECT_TRUE(out.untouched());
 }
 

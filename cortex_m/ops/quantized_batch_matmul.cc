@@ -27,7 +27,8 @@ Status quantized_batch_matmul_out(KernelContext& context, const Tensor& lhs, int
   cmsis_nn_dims left, right, product;
   if (lhs.rank != out.rank || rhs_transposed.rank != out.rank || !ReadMatrices(lhs, &left) ||
       !ReadMatrices(rhs_transposed, &right) || !ReadMatrices(out, &product)) {
-    return context.Fail("batch_matmul: operands and output are not contiguous, not all of rank 3 or all of rank 4, or empty");
+    return context.Fail(
+        "batch_matmul: operands and output are not contiguous, not all of rank 3 or all of rank 4, or empty");
   }
   if (left.c != right.c || left.w != product.w || right.w != product.c) {
     return context.Fail("batch_matmul: [M, K] times [N, K] does not give an output of this size");

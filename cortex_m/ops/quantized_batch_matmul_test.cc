@@ -40,8 +40,8 @@ struct Call {
 
   Status operator()() {
     KernelContext context;
-    return quantized_batch_matmul_out(context, *left, left_offset, *right, right_offset, zero, multiplier, shift, *scratch,
-                                      *out);
+    return quantized_batch_matmul_out(context, *left, left_offset, *right, right_offset, zero, multiplier, shift,
+                                      *scratch, *out);
   }
 
   std::vector<int8_t> Expected() {
@@ -77,12 +77,8 @@ struct Call {
 
 TEST(QuantizedBatchMatmul, EqualsTheDefinition) {
   const Shape shapes[] = {
-      {{1, 1, 1}, {1, 1, 1}},
-      {{3, 4, 17}, {3, 5, 17}},
-      {{1, 4, 40}, {3, 2, 40}},  // one left matrix for all
-      {{3, 2, 9}, {1, 8, 9}},
-      {{2, 3, 4, 5}, {2, 3, 6, 5}},
-      {{2, 1, 4, 16}, {1, 3, 6, 16}},
+      {{1, 1, 1}, {1, 1, 1}},       {{3, 4, 17}, {3, 5, 17}},     {{1, 4, 40}, {3, 2, 40}},  // one left matrix for all
+      {{3, 2, 9}, {1, 8, 9}},       {{2, 3, 4, 5}, {2, 3, 6, 5}}, {{2, 1, 4, 16}, {1, 3, 6, 16}},
       {{1, 3, 2, 7}, {2, 3, 9, 7}},
   };
   for (const Shape& shape : shapes) {

@@ -16,7 +16,8 @@ struct Call {
       : problem(shape, 19),
         nhwc(nhwc),
         input(Image(problem.input_dims), Layout(), problem.input),
-        weight({problem.filter_dims.n, problem.filter_dims.h, problem.filter_dims.w, problem.filter_dims.c}, problem.filter),
+        weight({problem.filter_dims.n, problem.filter_dims.h, problem.filter_dims.w, problem.filter_dims.c},
+               problem.filter),
         bias({shape.out_c}, problem.bias),
         multipliers({shape.out_c}, problem.multiplier),
         shifts({shape.out_c}, problem.shift),
@@ -115,7 +116,8 @@ TEST(QuantizedDepthwiseConv2d, EveryShapeInBothLayouts) {
 void ExpectBothRefuse(const std::function<void(Call&)>& change, const std::string& text) {
   for (bool depthwise : {false, true}) {
     for (bool nhwc : {false, true}) {
-      Call call(depthwise ? Depthwise(1, 4, 2, 3, 1, 1, 1) : ConvolveShape{1, 7, 6, 4, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1}, nhwc, 144);
+      Call call(depthwise ? Depthwise(1, 4, 2, 3, 1, 1, 1) : ConvolveShape{1, 7, 6, 4, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+                nhwc, 144);
       change(call);
       ExpectRefused(call(), text);
       EXPECT_TRUE(call.out.untouched());
@@ -161,7 +163,8 @@ TEST(QuantizedConv2dRefusals, Sizes) {
   sizes(channels.weight, 0, 7);
   ExpectRefused(channels(), "different output channels");
   for (bool depthwise : {false, true}) {
-    ConvolveShape shape = depthwise ? Depthwise(2, 4, 2, 3, 1, 1, 1) : ConvolveShape{2, 7, 6, 4, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1};
+    ConvolveShape shape =
+        depthwise ? Depthwise(2, 4, 2, 3, 1, 1, 1) : ConvolveShape{2, 7, 6, 4, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1};
     Call batch(shape, true, 144);
     sizes(batch.out, 0, 1);
     ExpectRefused(batch(), "different batch sizes");

@@ -11,9 +11,10 @@ Status Convolve(KernelContext& context, Layout layout, const ConvolutionArgument
   CORTEX_M_RETURN_IF_ERROR(ReadConvolution(context, layout, arguments, &c));
   if (c.filter.n != 1) return context.Fail("depthwise conv2d: weight is not a contiguous tensor [1, H, W, C_out]");
   cmsis_nn_dw_conv_params params = {c.input_offset, c.output_offset, 1, c.stride, c.padding, c.dilation, c.activation};
-  if (!Narrow(depth_multiplier, 1, INT32_MAX, &params.ch_mult) ||
-      int64_t{c.input.c} * params.ch_mult != c.output.c || c.filter.c != c.output.c) {
-    return context.Fail("depthwise conv2d: output channels are not input channels times depth_multiplier, or not the weight's");
+  if (!Narrow(depth_multiplier, 1, INT32_MAX, &params.ch_mult) || int64_t{c.input.c} * params.ch_mult != c.output.c ||
+      c.filter.c != c.output.c) {
+    return context.Fail(
+        "depthwise conv2d: output channels are not input channels times depth_multiplier, or not the weight's");
   }
   CORTEX_M_RETURN_IF_ERROR(CheckOutputSize(context, c));
 
@@ -30,8 +31,8 @@ Status Convolve(KernelContext& context, Layout layout, const ConvolutionArgument
 #endif
   const cmsis_nn_dims bias_dims = {1, 1, 1, c.output.c};
   for (int32_t i = 0; i < images; ++i) {
-    if (arm_depthwise_conv_wrapper_s8(&memory, &params, &c.quant, &c.input, c.in, &c.filter, c.weight, &bias_dims, c.bias,
-                                      &c.output, c.out) != ARM_CMSIS_NN_SUCCESS) {
+    if (arm_depthwise_conv_wrapper_s8(&memory, &params, &c.quant, &c.input, c.in, &c.filter, c.weight, &bias_dims,
+                                      c.bias, &c.output, c.out) != ARM_CMSIS_NN_SUCCESS) {
       return context.Fail("depthwise conv2d: the kernel library refused the arguments");
     }
     c.in += c.input.h * c.input.w * c.input.c;

@@ -19,7 +19,7 @@ int32_t RoundAway(float value) {
   constexpr float kFar = 131072.0f;
   if (value >= kFar) return 131072;
   if (value <= -kFar) return -131072;
-  const int32_t whole = static_cast<int32_t>(value);  // towards zero
+  const int32_t whole = static_cast<int32_t>(value);     // towards zero
   const float rest = value - static_cast<float>(whole);  // exact
   return whole + (rest >= 0.5f) - (rest <= -0.5f);
 }

@@ -53,7 +53,8 @@ TEST(QuantizedDiv, EveryPair) {
   std::vector<int8_t> bytes;
   for (int x = -128; x <= 127; ++x) bytes.push_back(static_cast<int8_t>(x));
   TestTensor<int8_t> a({256, 1}, bytes), b({256}, bytes), out({256, 256});
-  for (const Parameters& p : {Parameters{}, Parameters{0, 0, 0, 0.5}, Parameters{-128, 127, 9, 77.77}, Parameters{0, 0, 0, 3e38}}) {
+  for (const Parameters& p :
+       {Parameters{}, Parameters{0, 0, 0, 0.5}, Parameters{-128, 127, 9, 77.77}, Parameters{0, 0, 0, 3e38}}) {
     ExpectOk(Div(p, *a, *b, *out));
     for (int x = 0; x < 256; ++x) {
       for (int y = 0; y < 256; ++y) ASSERT_EQ(out.at({x, y}), Expected<int8_t>(p, bytes[x], bytes[y]));
@@ -62,7 +63,8 @@ TEST(QuantizedDiv, EveryPair) {
 }
 
 TEST(QuantizedDiv, HalvesGoAwayFromZeroAndADivisionByZeroGivesZero) {
-  TestTensor<int8_t> a({6}, std::vector<int8_t>{1, -1, 3, -3, 5, 100}), b({6}, std::vector<int8_t>{2, 2, 2, 2, 0, 0}), out({6});
+  TestTensor<int8_t> a({6}, std::vector<int8_t>{1, -1, 3, -3, 5, 100}), b({6}, std::vector<int8_t>{2, 2, 2, 2, 0, 0}),
+      out({6});
   ExpectOk(Div({0, 0, 7, 1.0}, *a, *b, *out));
   EXPECT_EQ(out.memory(), (std::vector<int8_t>{8, 6, 9, 5, 7, 7}));
 }

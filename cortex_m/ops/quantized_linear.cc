@@ -57,9 +57,9 @@ Status Read(KernelContext& context, const Tensor& input, const Tensor& weights, 
 }  // namespace
 
 Status quantized_linear_out(KernelContext& context, const Tensor& input, const Tensor& weights, const Tensor* bias,
-                            const Tensor* kernel_sum, int64_t input_offset, int64_t filter_offset, int64_t output_offset,
-                            IntList requantize_multipliers, IntList requantize_shifts, int64_t activation_max,
-                            int64_t activation_min, const Tensor& out) {
+                            const Tensor* kernel_sum, int64_t input_offset, int64_t filter_offset,
+                            int64_t output_offset, IntList requantize_multipliers, IntList requantize_shifts,
+                            int64_t activation_max, int64_t activation_min, const Tensor& out) {
   Linear linear;
   CORTEX_M_RETURN_IF_ERROR(Read(context, input, weights, input_offset, filter_offset, output_offset, activation_min,
                                 activation_max, out, &linear));
@@ -70,7 +70,8 @@ Status quantized_linear_out(KernelContext& context, const Tensor& input, const T
   const int32_t* constants = nullptr;
   if (bias != nullptr || kernel_sum != nullptr) {
     constants = Int32Values(bias != nullptr ? *bias : *kernel_sum, channels);
-    if (constants == nullptr) return context.Fail("linear: bias or kernel_sum must be int32, one value for each output");
+    if (constants == nullptr)
+      return context.Fail("linear: bias or kernel_sum must be int32, one value for each output");
   }
   const size_t count = requantize_multipliers.size;
   if (count != requantize_shifts.size || (count != 1 && count != static_cast<size_t>(channels))) {
@@ -127,7 +128,8 @@ Status quantized_linear_per_channel_out(KernelContext& context, const Tensor& in
       Read(context, input, weights, input_offset, 0, output_offset, activation_min, activation_max, out, &linear));
   const int32_t channels = linear.output.c;
   const int32_t* values = bias == nullptr ? nullptr : Int32Values(*bias, channels);
-  if (bias != nullptr && values == nullptr) return context.Fail("linear: bias must be int32, one value for each output");
+  if (bias != nullptr && values == nullptr)
+    return context.Fail("linear: bias must be int32, one value for each output");
   const int32_t* multipliers = Int32Values(requantize_multipliers, channels);
   const int32_t* shifts = Int32Values(requantize_shifts, channels);
   if (multipliers == nullptr || shifts == nullptr) {

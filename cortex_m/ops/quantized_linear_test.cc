@@ -44,7 +44,8 @@ struct Call {
           sum += int64_t{x[r * depth + i] + static_cast<int>(input_offset)} * (w[c * depth + i] + filter_offset);
         }
         const int q = per_channel ? c : 0;
-        result.push_back(static_cast<int8_t>(Clamp(Requantize(sum, multiplier[q], shift[q]) + output_offset, min, max)));
+        result.push_back(
+            static_cast<int8_t>(Clamp(Requantize(sum, multiplier[q], shift[q]) + output_offset, min, max)));
       }
     }
     cortex_m_nn_test::ExpectMostlyInsideRange(result, static_cast<int32_t>(min), static_cast<int32_t>(max));

@@ -18,7 +18,8 @@ struct Arguments {
 bool WindowsTouch(const cortex_m_nn_window_axis& axis) {
   for (int32_t o = 0; o < axis.output; ++o) {
     const int64_t start = int64_t{o} * axis.stride - axis.padding;
-    const int64_t first = start >= 0 ? 0 : (-start + axis.dilation - 1) / axis.dilation;  // the first tap at 0 or behind
+    const int64_t first =
+        start >= 0 ? 0 : (-start + axis.dilation - 1) / axis.dilation;  // the first tap at 0 or behind
     if (first >= axis.kernel || start + first * axis.dilation >= axis.input) return false;
   }
   return true;
@@ -71,8 +72,8 @@ Status Pool(KernelContext& context, Layout layout, const Arguments& a) {
   const int8_t* input = a.input.as<int8_t>();
   int8_t* output = a.out.mutable_as<int8_t>();
   if (dilation.h != 1 || dilation.w != 1) {
-    const cortex_m_nn_max_pool_args args = {input,   output, in.n, in.c, rows, columns, params.activation.min,
-                                            params.activation.max};
+    const cortex_m_nn_max_pool_args args = {
+        input, output, in.n, in.c, rows, columns, params.activation.min, params.activation.max};
     cortex_m_nn_max_pool_dilated_s8(&args);
     return Status();
   }
@@ -91,8 +92,8 @@ Status quantized_max_pool2d_out(KernelContext& context, const Tensor& input, Int
                                 int64_t output_zero_point, int64_t activation_min, int64_t activation_max,
                                 const Tensor& out) {
   return Pool(context, Layout::kChannelsLast,
-              {input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, activation_min,
-               activation_max, out});
+              {input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point,
+               activation_min, activation_max, out});
 }
 
 Status quantized_max_pool2d_nhwc_out(KernelContext& context, const Tensor& input, IntList kernel_size, IntList stride,
@@ -100,8 +101,8 @@ Status quantized_max_pool2d_nhwc_out(KernelContext& context, const Tensor& input
                                      int64_t output_zero_point, int64_t activation_min, int64_t activation_max,
                                      const Tensor& out) {
   return Pool(context, Layout::kNhwc,
-              {input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, activation_min,
-               activation_max, out});
+              {input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point,
+               activation_min, activation_max, out});
 }
 
 }  // namespace cortex_m::ops

@@ -36,7 +36,8 @@ struct Call {
   Status operator()() {
     KernelContext context;
     const auto function = nhwc ? quantized_max_pool2d_nhwc_out : quantized_max_pool2d_out;
-    return function(context, *in, kernel, stride, padding, dilation, ceil_mode, input_zero, output_zero, min, max, *out);
+    return function(context, *in, kernel, stride, padding, dilation, ceil_mode, input_zero, output_zero, min, max,
+                    *out);
   }
 
   bool nhwc;

@@ -38,7 +38,8 @@ TEST(QuantizedMul, EveryPair) {
   std::vector<int8_t> bytes;
   for (int x = -128; x <= 127; ++x) bytes.push_back(static_cast<int8_t>(x));
   TestTensor<int8_t> a({256, 1}, bytes), b({256}, bytes), out({256, 256});
-  for (const Parameters& p : {Parameters{}, Parameters{-128, 127, -3, 0x5A827999, -8}, Parameters{5, 5, 0, -0x40000001, -7}}) {
+  for (const Parameters& p :
+       {Parameters{}, Parameters{-128, 127, -3, 0x5A827999, -8}, Parameters{5, 5, 0, -0x40000001, -7}}) {
     ExpectOk(Mul(p, *a, *b, *out));
     for (int x = 0; x < 256; ++x) {
       for (int y = 0; y < 256; ++y) ASSERT_EQ(out.at({x, y}), Expected(p, bytes[x], bytes[y]));

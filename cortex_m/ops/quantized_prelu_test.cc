@@ -36,9 +36,9 @@ struct Shape {
 
 TEST(QuantizedPrelu, ChannelsInnermostInAnyLayout) {
   TestTensor<int32_t> multipliers({5}, kMultipliers), shifts({5}, kShifts);
-  for (const auto& [sizes, order, dim] : {Shape{{7, 5}, {0, 1}, 1}, Shape{{2, 3, 4, 5}, {0, 1, 2, 3}, -1},
-                                          Shape{{2, 5, 3, 4}, kNhwcOrder, 1}, Shape{{2, 5, 1, 1}, {0, 1, 2, 3}, 1},
-                                          Shape{{5}, {0}, 0}, Shape{{2, 5, 3}, {0, 2, 1}, -2}}) {
+  for (const auto& [sizes, order, dim] :
+       {Shape{{7, 5}, {0, 1}, 1}, Shape{{2, 3, 4, 5}, {0, 1, 2, 3}, -1}, Shape{{2, 5, 3, 4}, kNhwcOrder, 1},
+        Shape{{2, 5, 1, 1}, {0, 1, 2, 3}, 1}, Shape{{5}, {0}, 0}, Shape{{2, 5, 3}, {0, 2, 1}, -2}}) {
     Parameters p;
     p.dim = dim;
     size_t count = 1;

@@ -6,7 +6,8 @@ namespace cortex_m::ops {
 
 namespace {
 
-int64_t TransposedSize(int32_t input, int32_t kernel, int32_t stride, int32_t padding, int32_t dilation, int32_t extra) {
+int64_t TransposedSize(int32_t input, int32_t kernel, int32_t stride, int32_t padding, int32_t dilation,
+                       int32_t extra) {
   return (int64_t{input} - 1) * stride - 2 * int64_t{padding} + int64_t{dilation} * (kernel - 1) + 1 + extra;
 }
 
@@ -50,8 +51,8 @@ Status Convolve(KernelContext& context, Layout layout, const ConvolutionArgument
     return context.Fail(
         "transpose conv2d: the output has another size than input, kernel, stride, padding, dilation and output_padding give");
   }
-  if (c.bias == nullptr || cortex_m_nn_transpose_conv_is_general(c.input.c / c.filter.c, c.dilation.h, c.dilation.w,
-                                                                 extra.h, extra.w)) {
+  if (c.bias == nullptr ||
+      cortex_m_nn_transpose_conv_is_general(c.input.c / c.filter.c, c.dilation.h, c.dilation.w, extra.h, extra.w)) {
     ConvolveGeneral(c);
     return Status();
   }

@@ -16,7 +16,8 @@ struct Call {
       : problem(shape, 29),
         nhwc(nhwc),
         input(Image(problem.input_dims), Layout(), problem.input),
-        weight({problem.filter_dims.n, problem.filter_dims.h, problem.filter_dims.w, problem.filter_dims.c}, problem.filter),
+        weight({problem.filter_dims.n, problem.filter_dims.h, problem.filter_dims.w, problem.filter_dims.c},
+               problem.filter),
         bias({shape.out_c}, problem.bias),
         multipliers({shape.out_c}, problem.multiplier),
         shifts({shape.out_c}, problem.shift),
@@ -39,7 +40,8 @@ struct Call {
     KernelContext context;
     const auto function = nhwc ? quantized_transpose_conv2d_nhwc_out : quantized_transpose_conv2d_out;
     return function(context, *input, *weight, problem.shape.bias ? &*bias : nullptr, stride, padding, output_padding,
-                    dilation, input_offset, output_offset, *multipliers, *shifts, min, max, *scratch, *output_scratch, *out);
+                    dilation, input_offset, output_offset, *multipliers, *shifts, min, max, *scratch, *output_scratch,
+                    *out);
   }
 
   TransposeConvProblem problem;

@@ -19,7 +19,8 @@ Status softmax_out(KernelContext& context, const Tensor& input, int64_t dim, int
   if (!IsInnermost(input, static_cast<int>(dim))) {
     return context.Fail("softmax: the values of dim are not neighbours in memory");
   }
-  if (output_zero_point != -128) return context.Fail("softmax: the output's zero point is not -128 (its scale is 1/256)");
+  if (output_zero_point != -128)
+    return context.Fail("softmax: the output's zero point is not -128 (its scale is 1/256)");
   int32_t multiplier, shift, smallest;
   if (!Narrow(input_multiplier, 0, INT32_MAX, &multiplier) || !Narrow(input_shift, 0, 30, &shift)) {
     return context.Fail("softmax: input_multiplier is not in 0..2^31-1, or input_shift not in 0..30");

@@ -56,8 +56,10 @@ TEST(SoftmaxOut, ARowOfOne) { ExpectSoftmax({3, 1, 4}, {0, 1, 2}, 1); }
 
 TEST(SoftmaxOut, Refusals) {
   KernelContext context;
-  TestTensor<int8_t> in({2, 3, 4, 5}, std::vector<int8_t>(120, 1)), out({2, 3, 4, 5}), permuted({2, 3, 4, 5}, kNhwcOrder);
-  TestTensor<int8_t> scalar(Sizes{}, std::vector<int8_t>(1, 1)), lng({8192}, std::vector<int8_t>(8192, 1)), lng_out({8192});
+  TestTensor<int8_t> in({2, 3, 4, 5}, std::vector<int8_t>(120, 1)), out({2, 3, 4, 5}),
+      permuted({2, 3, 4, 5}, kNhwcOrder);
+  TestTensor<int8_t> scalar(Sizes{}, std::vector<int8_t>(1, 1)), lng({8192}, std::vector<int8_t>(8192, 1)),
+      lng_out({8192});
   TestTensor<float> real({2, 3, 4, 5});
   ExpectRefused(Softmax(*in, 3, *real), "must be int8");
   ExpectRefused(Softmax(*in, 3, *permuted), "different sizes or dim orders");

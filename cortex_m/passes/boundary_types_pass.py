@@ -80,7 +80,9 @@ def _take_off(editor: GraphEditor, node: Node) -> QParams:
             raise ValueError(f"quantize_io=False: input {node.name} is read in float by {reader}")
     if len(set(params)) > 1:
         scales = ", ".join(f"{found.scale:g}/{found.zero_point}" for found in dict.fromkeys(params))
-        raise ValueError(f"quantize_io=False: input {node.name} is quantized with different scales/zero points: {scales}")
+        raise ValueError(
+            f"quantize_io=False: input {node.name} is quantized with different scales/zero points: {scales}"
+        )
     with editor.fake_mode:
         node.meta["val"] = node.meta["val"].to(params[0].dtype)
     for user in users:

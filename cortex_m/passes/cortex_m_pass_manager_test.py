@@ -105,7 +105,10 @@ class FloatOutput(nn.Module):
     ("module", "reason"),
     [
         (TwoScales, "output 0 is float, from aten_add_tensor"),
-        (FloatReader, r"input x is read in float by aten_cumsum_default \[cortex_m_pass_manager_test.py:\d+, in forward"),
+        (
+            FloatReader,
+            r"input x is read in float by aten_cumsum_default \[cortex_m_pass_manager_test.py:\d+, in forward",
+        ),
         (FloatOutput, "output 0 is float, from aten_cumsum_default"),
     ],
 )

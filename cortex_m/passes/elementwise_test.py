@@ -102,7 +102,9 @@ def test_a_clamp_that_the_range_of_the_output_is_costs_nothing():
 
 @pytest.mark.parametrize("name", ["minimum", "maximum"])
 def test_extrema_share_one_scale_with_their_operands(name):
-    model = Lambda(lambda m, x, y: getattr(torch, name)(m.layers[0](x), m.layers[1](y)), nn.Linear(6, 8), nn.Linear(6, 8))
+    model = Lambda(
+        lambda m, x, y: getattr(torch, name)(m.layers[0](x), m.layers[1](y)), nn.Linear(6, 8), nn.Linear(6, 8)
+    )
     x, y = randn(9, 6), randn(9, 6, seed=1)
     lowered = quantize_and_lower(model, x, y)
     assert computed(lowered) == ["quantized_linear_per_channel"] * 2 + [name]
@@ -127,7 +129,13 @@ SHAPES = [((2, 3), (3,)), ((4, 1), (1, 5)), ((2, 3, 4, 5), (3, 1, 1)), ((1,), (2
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_operands_of_any_shapes_that_broadcast(shapes):
-    functions = {torch.add: (0.05, 3), torch.sub: (0.05, 3), torch.mul: (0.04, -2), torch.maximum: IN, torch.minimum: IN}
+    functions = {
+        torch.add: (0.05, 3),
+        torch.sub: (0.05, 3),
+        torch.mul: (0.04, -2),
+        torch.maximum: IN,
+        torch.minimum: IN,
+    }
 
     def forward(m, x, y):
         x, y = round_trip(x, *IN), round_trip(y, *IN)

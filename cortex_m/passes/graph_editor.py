@@ -24,7 +24,15 @@ from cortex_m.passes.model_value import note_made_for, note_replacement
 from cortex_m.passes.qparams import torch_op
 
 # What a new node takes over from the node it was made for: where in the user's source it comes from.
-_ORIGIN = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn", "original_aten", "from_node", "debug_handle")
+_ORIGIN = (
+    "stack_trace",
+    "nn_module_stack",
+    "source_fn_stack",
+    "torch_fn",
+    "original_aten",
+    "from_node",
+    "debug_handle",
+)
 # Ops without tensor inputs that give the same constant each time.
 _CREATIONS = {"aten::arange", "aten::full", "aten::ones", "aten::scalar_tensor", "aten::zeros"}
 _CONSTANT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -98,8 +106,10 @@ class GraphEditor:
         specs = list(signature.input_specs)
         placeholders = [node for node in self.graph.nodes if node.op == "placeholder"]
         index = next((i for i, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT), len(specs))
-        anchor = placeholders[index] if index < len(placeholders) else next(
-            node for node in self.graph.nodes if node.op != "placeholder"
+        anchor = (
+            placeholders[index]
+            if index < len(placeholders)
+            else next(node for node in self.graph.nodes if node.op != "placeholder")
         )
         taken = {node.name for node in self.graph.nodes} | set(self.program._state_dict)
         unique, count = name, 0

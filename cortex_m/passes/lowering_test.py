@@ -26,7 +26,9 @@ class Wrapped(nn.Module):
         return round_trip(self.function(round_trip(x, *self.before)), *self.after)
 
 
-def check(lowered: Lowered, inputs: tuple, ops: list[str], steps: float = 1.0, scale: float = OUT[0], rails: float = 0.5):
+def check(
+    lowered: Lowered, inputs: tuple, ops: list[str], steps: float = 1.0, scale: float = OUT[0], rails: float = 0.5
+):
     """The program has exactly these ops between its quantize and dequantize, and its values are right.
 
     rails: the largest share of values that may lie at the lowest or the highest one.
@@ -276,7 +278,9 @@ def test_linear_with_one_scale_for_all_weights():
 
         def forward(self, x):
             weight = torch.ops.quantized_decomposed.dequantize_per_tensor(self.weight, 0.004, 0, -127, 127, torch.int8)
-            return round_trip(nn.functional.linear(round_trip(x, *IN), weight, torch.tensor([0.1, -0.2, 0.3, 0.0])), *OUT)
+            return round_trip(
+                nn.functional.linear(round_trip(x, *IN), weight, torch.tensor([0.1, -0.2, 0.3, 0.0])), *OUT
+            )
 
     torch.manual_seed(4)
     x = image(5, 9)

@@ -25,7 +25,10 @@ class Between(nn.Module):
         for function in self.functions:
             result = function(x)
             results += [result] if isinstance(result, torch.Tensor) else result
-        return [round_trip(result, *self.after) if result.is_floating_point() and self.after else result for result in results]
+        return [
+            round_trip(result, *self.after) if result.is_floating_point() and self.after else result
+            for result in results
+        ]
 
 
 class Network(nn.Module):

@@ -32,7 +32,9 @@ def by_case(results):
     """Results of `Between(*ALL.values())`, a list of tensors for each case."""
     results = iter(results)
     x = image(*SHAPE)
-    lengths = {name: 1 if isinstance(result := function(x), torch.Tensor) else len(result) for name, function in ALL.items()}
+    lengths = {
+        name: 1 if isinstance(result := function(x), torch.Tensor) else len(result) for name, function in ALL.items()
+    }
     return {name: [next(results) for _ in range(length)] for name, length in lengths.items()}
 
 

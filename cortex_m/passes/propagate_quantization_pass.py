@@ -1,9 +1,9 @@
 """Moves quantize up and dequantize down through ops that only move data, so that these run on int8; then cancels pairs.
 
-    move(dequantize(x), ...)     ->  dequantize(move(x, ...))
-    quantize(move(y, ...))       ->  move(quantize(y), ...)
-    read(dequantize(x))          ->  read(x)
-    quantize(dequantize(x))      ->  x with equal parameters, else an int8 requantization
+move(dequantize(x), ...)     ->  dequantize(move(x, ...))
+quantize(move(y, ...))       ->  move(quantize(y), ...)
+read(dequantize(x))          ->  read(x)
+quantize(dequantize(x))      ->  x with equal parameters, else an int8 requantization
 """
 
 import operator
@@ -120,9 +120,7 @@ def _keeps_all(move: Node, sources: list[Any]) -> bool:
     return move.meta["val"].numel() >= sum(source.meta["val"].numel() for source in sources)
 
 
-def _stored(
-    editor: GraphEditor, move: Node, sources: list[Any]
-) -> tuple[tuple[Node, ...], QParams, Node] | None:
+def _stored(editor: GraphEditor, move: Node, sources: list[Any]) -> tuple[tuple[Node, ...], QParams, Node] | None:
     """The int8 tensors behind operands of one scale, that scale's parameters, and a dequantize node of theirs.
 
     A constant among them may be float, if its values are numbers of that scale.
@@ -133,7 +131,8 @@ def _stored(
     if params is None or not params.is_int8 or any(dequantize_params(source) != params for source in moving):
         return None
     values = [
-        source.args[0] if source in moving else _stored_constant(editor, source, params, move.name) for source in sources
+        source.args[0] if source in moving else _stored_constant(editor, source, params, move.name)
+        for source in sources
     ]
     return None if None in values else (tuple(values), params, first)
 

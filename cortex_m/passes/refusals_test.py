@@ -26,7 +26,9 @@ class Linear(nn.Module):
         )  # fmt: skip
 
     def forward(self, x):
-        weight = _decomposed.dequantize_per_tensor(self.weight, self.weight_scale, self.zero_point, -128, 127, torch.int8)
+        weight = _decomposed.dequantize_per_tensor(
+            self.weight, self.weight_scale, self.zero_point, -128, 127, torch.int8
+        )
         return round_trip(nn.functional.linear(round_trip(x, *self.before), weight, self.bias), *self.after)
 
 

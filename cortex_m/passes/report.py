@@ -101,9 +101,13 @@ class LoweringReport:
             if node.op != "call_function" or not _is_instruction(node):
                 continue
             value = node.meta.get("val")
-            first = value if isinstance(value, torch.Tensor) else next(
-                (item for item in value if isinstance(item, torch.Tensor)), None
-            ) if isinstance(value, (tuple, list)) else None
+            first = (
+                value
+                if isinstance(value, torch.Tensor)
+                else next((item for item in value if isinstance(item, torch.Tensor)), None)
+                if isinstance(value, (tuple, list))
+                else None
+            )
             name = op._schema.name if op is not None else str(node.target)
             portable = not name.startswith("cortex_m::")
             self.instructions.append(
@@ -184,7 +188,7 @@ def _is_instruction(node: Node) -> bool:
 
 
 def _qualified(op: str) -> str:
-    """"aten::cumsum" of "aten.cumsum.default", as a Refusal has it."""
+    """ "aten::cumsum" of "aten.cumsum.default", as a Refusal has it."""
     return "::".join(op.split(".")[:2])
 
 
@@ -213,7 +217,7 @@ def module_path(node: Node) -> str:
 
 
 def source_line(node: Node) -> str:
-    """"file.py:12, in forward" of the user's own code: the last frame outside torch, or "source unknown"."""
+    """ "file.py:12, in forward" of the user's own code: the last frame outside torch, or "source unknown"."""
     frames = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
     frames = [line for line in frames if line.startswith('File "')]
     own = [line for line in frames if "/torch/" not in line and "/torchao/" not in line] or frames

@@ -60,26 +60,40 @@ int64_t FloatToInt(double value) {
 template <typename Lane>
 void Load(ScalarType from, const void* data, ptrdiff_t offset, int32_t stride, size_t count, Lane* lane) {
   switch (from) {
-    case ScalarType::kByte: return LoadRun<uint8_t>(data, offset, stride, count, lane);
-    case ScalarType::kChar: return LoadRun<int8_t>(data, offset, stride, count, lane);
-    case ScalarType::kShort: return LoadRun<int16_t>(data, offset, stride, count, lane);
-    case ScalarType::kInt: return LoadRun<int32_t>(data, offset, stride, count, lane);
-    case ScalarType::kLong: return LoadRun<int64_t>(data, offset, stride, count, lane);
-    case ScalarType::kBool: return LoadRun<bool>(data, offset, stride, count, lane);
-    default: return LoadRun<float>(data, offset, stride, count, lane);
+    case ScalarType::kByte:
+      return LoadRun<uint8_t>(data, offset, stride, count, lane);
+    case ScalarType::kChar:
+      return LoadRun<int8_t>(data, offset, stride, count, lane);
+    case ScalarType::kShort:
+      return LoadRun<int16_t>(data, offset, stride, count, lane);
+    case ScalarType::kInt:
+      return LoadRun<int32_t>(data, offset, stride, count, lane);
+    case ScalarType::kLong:
+      return LoadRun<int64_t>(data, offset, stride, count, lane);
+    case ScalarType::kBool:
+      return LoadRun<bool>(data, offset, stride, count, lane);
+    default:
+      return LoadRun<float>(data, offset, stride, count, lane);
   }
 }
 
 template <typename Lane>
 void Store(const Lane* lane, size_t count, ScalarType to, void* data, ptrdiff_t offset, int32_t stride) {
   switch (to) {
-    case ScalarType::kByte: return StoreRun<uint8_t>(lane, count, data, offset, stride);
-    case ScalarType::kChar: return StoreRun<int8_t>(lane, count, data, offset, stride);
-    case ScalarType::kShort: return StoreRun<int16_t>(lane, count, data, offset, stride);
-    case ScalarType::kInt: return StoreRun<int32_t>(lane, count, data, offset, stride);
-    case ScalarType::kLong: return StoreRun<int64_t>(lane, count, data, offset, stride);
-    case ScalarType::kBool: return StoreRun<bool>(lane, count, data, offset, stride);
-    default: return StoreRun<float>(lane, count, data, offset, stride);
+    case ScalarType::kByte:
+      return StoreRun<uint8_t>(lane, count, data, offset, stride);
+    case ScalarType::kChar:
+      return StoreRun<int8_t>(lane, count, data, offset, stride);
+    case ScalarType::kShort:
+      return StoreRun<int16_t>(lane, count, data, offset, stride);
+    case ScalarType::kInt:
+      return StoreRun<int32_t>(lane, count, data, offset, stride);
+    case ScalarType::kLong:
+      return StoreRun<int64_t>(lane, count, data, offset, stride);
+    case ScalarType::kBool:
+      return StoreRun<bool>(lane, count, data, offset, stride);
+    default:
+      return StoreRun<float>(lane, count, data, offset, stride);
   }
 }
 
@@ -88,12 +102,18 @@ void Wrap(ScalarType, float*, size_t) {}
 template <typename Lane>
 void Wrap(ScalarType type, Lane* lane, size_t count) {
   switch (type) {
-    case ScalarType::kByte: return WrapRun<uint8_t>(lane, count);
-    case ScalarType::kChar: return WrapRun<int8_t>(lane, count);
-    case ScalarType::kShort: return WrapRun<int16_t>(lane, count);
-    case ScalarType::kInt: return WrapRun<int32_t>(lane, count);
-    case ScalarType::kBool: return WrapRun<bool>(lane, count);
-    default: return;
+    case ScalarType::kByte:
+      return WrapRun<uint8_t>(lane, count);
+    case ScalarType::kChar:
+      return WrapRun<int8_t>(lane, count);
+    case ScalarType::kShort:
+      return WrapRun<int16_t>(lane, count);
+    case ScalarType::kInt:
+      return WrapRun<int32_t>(lane, count);
+    case ScalarType::kBool:
+      return WrapRun<bool>(lane, count);
+    default:
+      return;
   }
 }
 

@@ -2,12 +2,12 @@
 
 #include "cortex_m/portable/math.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace cortex_m::portable {
 namespace {
@@ -48,7 +48,8 @@ void Compare(double (*function)(double), double (*reference)(double), double lim
     }
   };
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973) look(FloatOf(static_cast<uint32_t>(bits)));
-  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4028235e38f, -3.4028235e38f, 0.46875f, 4.0f, 1.5707964f}) {
+  for (float x :
+       {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4028235e38f, -3.4028235e38f, 0.46875f, 4.0f, 1.5707964f}) {
     look(x);
   }
   look(std::numeric_limits<float>::infinity());

@@ -125,7 +125,10 @@ def models():
         "audio": (Audio(), (torch.randn(1, 2, 20),)),
         "shapes": (Shapes(), (torch.randn(1, 4, 5, 4), torch.tensor([2, 0, 1]))),
         "numbers": (Numbers(), (torch.randn(3, 4, 5), numbers)),
-        "channels_last": (Residual().to(memory_format=torch.channels_last), (torch.randn(1, 3, 16, 16).to(memory_format=torch.channels_last),)),
+        "channels_last": (
+            Residual().to(memory_format=torch.channels_last),
+            (torch.randn(1, 3, 16, 16).to(memory_format=torch.channels_last),),
+        ),
     }
 
 

@@ -71,17 +71,27 @@ void ReadArgument(Reader& reader, Call& call, Value& value) {
   value.tag = static_cast<Tag>(header[0]);
   const size_t count = header[1];
   switch (value.tag) {
-    case Tag::kNone: return;
+    case Tag::kNone:
+      return;
     case Tag::kInt:
     case Tag::kDouble:
-    case Tag::kBool: std::memcpy(&value.as_int, reader.Take(8), 8); return;
-    case Tag::kTensor: value.as_tensor = ReadTensor(reader, call); return;
-    case Tag::kString: value.as_string = {reinterpret_cast<const char*>(reader.Take(count)), count}; return;
-    case Tag::kIntList: value.as_int_list = {reinterpret_cast<const int64_t*>(reader.Take(8 * count)), count}; return;
+    case Tag::kBool:
+      std::memcpy(&value.as_int, reader.Take(8), 8);
+      return;
+    case Tag::kTensor:
+      value.as_tensor = ReadTensor(reader, call);
+      return;
+    case Tag::kString:
+      value.as_string = {reinterpret_cast<const char*>(reader.Take(count)), count};
+      return;
+    case Tag::kIntList:
+      value.as_int_list = {reinterpret_cast<const int64_t*>(reader.Take(8 * count)), count};
+      return;
     case Tag::kDoubleList:
       value.as_double_list = {reinterpret_cast<const double*>(reader.Take(8 * count)), count};
       return;
-    default: break;
+    default:
+      break;
   }
   const size_t first = call.items_used;
   call.items_used += count;

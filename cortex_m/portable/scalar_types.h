@@ -20,13 +20,19 @@ constexpr bool IsSupported(ScalarType type) {
 // Integers from narrow to wide; bool is the narrowest. Only for types that IsSupported.
 constexpr int Width(ScalarType type) {
   switch (type) {
-    case ScalarType::kBool: return 0;
+    case ScalarType::kBool:
+      return 0;
     case ScalarType::kByte:
-    case ScalarType::kChar: return 1;
-    case ScalarType::kShort: return 2;
-    case ScalarType::kInt: return 3;
-    case ScalarType::kLong: return 4;
-    default: return 5;
+    case ScalarType::kChar:
+      return 1;
+    case ScalarType::kShort:
+      return 2;
+    case ScalarType::kInt:
+      return 3;
+    case ScalarType::kLong:
+      return 4;
+    default:
+      return 5;
   }
 }
 

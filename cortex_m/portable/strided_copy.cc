@@ -26,10 +26,14 @@ using RunFunction = void (*)(void*, int32_t, const void*, int32_t, int32_t);
 
 RunFunction RunFor(size_t element_size) {
   switch (element_size) {
-    case 1: return CopyRun<Word8>;
-    case 2: return CopyRun<Word16>;
-    case 4: return CopyRun<Word32>;
-    default: return CopyRun<Word64>;
+    case 1:
+      return CopyRun<Word8>;
+    case 2:
+      return CopyRun<Word16>;
+    case 4:
+      return CopyRun<Word32>;
+    default:
+      return CopyRun<Word64>;
   }
 }
 

@@ -1,10 +1,10 @@
 """Matrix products in the forms that the pattern table has: matmul of tensors of rank 2 and above, and linear layers.
 
-  - a product with a constant matrix on its right is a linear layer;
-  - mm, bmm, mv and dot are matmul, and a vector is a matrix of one row or column;
-  - addmm and its kin are a product and a sum;
-  - a linear layer whose weight is computed is a matmul;
-  - scaled_dot_product_attention without mask, causality and dropout is two products around a softmax.
+- a product with a constant matrix on its right is a linear layer;
+- mm, bmm, mv and dot are matmul, and a vector is a matrix of one row or column;
+- addmm and its kin are a product and a sum;
+- a linear layer whose weight is computed is a matmul;
+- scaled_dot_product_attention without mask, causality and dropout is two products around a softmax.
 """
 
 from __future__ import annotations

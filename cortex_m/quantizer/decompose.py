@@ -1,9 +1,9 @@
 """Operators with several results, and a few written for convenience, become the plain movements that the pattern table knows.
 
-    split, chunk, unbind, tensor_split  ->  a slice or select for each part that is read
-    max and min along a dim             ->  amax or amin for the values, argmax or argmin for the indices
-    pad with mode "circular"            ->  a cat of slices
-    expand_as, view_as                  ->  expand, reshape
+split, chunk, unbind, tensor_split  ->  a slice or select for each part that is read
+max and min along a dim             ->  amax or amin for the values, argmax or argmin for the indices
+pad with mode "circular"            ->  a cat of slices
+expand_as, view_as                  ->  expand, reshape
 """
 
 from __future__ import annotations

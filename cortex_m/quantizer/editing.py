@@ -28,7 +28,9 @@ def insert_call(model: GraphModule, target: OpOverload, args: tuple, before: Nod
     """target(*args) ahead of `before`; for reports it comes from the source line of `origin`."""
     with model.graph.inserting_before(before):
         node = model.graph.call_function(target, args)
-    node.meta = {key: value for key, value in origin.meta.items() if key in ("stack_trace", "nn_module_stack", "torch_fn")}
+    node.meta = {
+        key: value for key, value in origin.meta.items() if key in ("stack_trace", "nn_module_stack", "torch_fn")
+    }
     mode = fake(origin).fake_mode if isinstance(fake(origin), FakeTensor) else _fake_mode(model)
 
     def value_of(used: Node) -> Any:

@@ -49,7 +49,9 @@ def feeds(model, target):
 
 
 def test_only_what_the_finder_finds_is_quantized(net):
-    converted, quantizer = quantize(net, *samples(), quantizer=CortexMQuantizer(node_finder=ModuleNameNodeFinder("body")))
+    converted, quantizer = quantize(
+        net, *samples(), quantizer=CortexMQuantizer(node_finder=ModuleNameNodeFinder("body"))
+    )
     assert feeds(converted, aten.conv2d.default) == [True, True]
     assert nodes(converted, aten.linear.default)[0].args[1].op == "get_attr"
     reasons = {node.name: node.reason for node in quantizer.report.float_nodes}
@@ -62,7 +64,9 @@ def test_a_tail_outside_the_finder_is_not_fused(net):
         net, *samples(), quantizer=CortexMQuantizer(node_finder=~ModuleTypeNodeFinder(nn.ReLU))
     )
     (relu,) = nodes(converted, aten.relu.default)
-    assert relu.args[0].target is DEQUANTIZE and next(layer.nodes for layer in quantizer.report.quantized) == ("conv2d",)
+    assert relu.args[0].target is DEQUANTIZE and next(layer.nodes for layer in quantizer.report.quantized) == (
+        "conv2d",
+    )
     assert {node.name for node in quantizer.report.float_nodes} == {"relu"}
 
 
@@ -141,7 +145,8 @@ def test_strict_lists_every_refusal_with_its_line():
     text = str(caught.value)
     for offset, target in ((1, "cumsum"), (2, "fft_rfft"), (2, "linalg_vector_norm")):
         assert any(
-            f"{__file__}:{first + offset}: " in line and f"(aten.{target}.default): " in line for line in text.splitlines()
+            f"{__file__}:{first + offset}: " in line and f"(aten.{target}.default): " in line
+            for line in text.splitlines()
         ), text
 
 

@@ -298,7 +298,12 @@ def _own_constants(model: GraphModule) -> None:
                     name = f"{name}_of_{node.name}"
                 claimed.add(name)
                 _set_constant(model, node, position, name, _attribute(model, constant.target).detach().clone())
-            elif constant is None and node.target in _ROUNDED and isinstance(node.args[1], Node) and node.args[1].op == "get_attr":
+            elif (
+                constant is None
+                and node.target in _ROUNDED
+                and isinstance(node.args[1], Node)
+                and node.args[1].op == "get_attr"
+            ):
                 weight = _attribute(model, node.args[1].target)
                 _set_constant(model, node, position, f"{node.name}_zero_bias", weight.new_zeros(weight.shape[0]))
 

@@ -170,6 +170,8 @@ def test_inputs_keep_their_order():
             return x / y + self.k
 
     for module in (Divide(), torch.nn.Bilinear(3, 3, 2)):
-        prepared, _ = prepare_graph(torch.export.export(module.eval(), (torch.randn(2, 3), torch.rand(2, 3) + 1)).module())
+        prepared, _ = prepare_graph(
+            torch.export.export(module.eval(), (torch.randn(2, 3), torch.rand(2, 3) + 1)).module()
+        )
         x, y = torch.randn(2, 3), torch.rand(2, 3) + 1
         assert torch.equal(prepared(x, y), module(x, y))

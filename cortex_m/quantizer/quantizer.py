@@ -105,9 +105,7 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
 
     def get_quantizer_info(self) -> QuantizerInfo:
         labels = dict.fromkeys(self._config_of(pattern).label for pattern in self._matcher.support_dict.values())
-        return QuantizerInfo(
-            type(self).__name__, str(self._finder), "; ".join(labels), self._matcher.support_dict_name
-        )
+        return QuantizerInfo(type(self).__name__, str(self._finder), "; ".join(labels), self._matcher.support_dict_name)
 
     def _config_of(self, pattern: Pattern) -> CortexMQuantizationConfig:
         if pattern.name.startswith("conv"):

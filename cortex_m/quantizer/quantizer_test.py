@@ -281,7 +281,9 @@ def test_cat_gives_its_producers_one_scale():
 
 
 def test_cat_of_a_softmax_and_a_layer_takes_a_common_scale():
-    model = Lambda(lambda m, x: m[2](torch.cat([m[0](x).softmax(-1), m[1](x)], -1)), *[nn.Linear(8, 8)] * 2, nn.Linear(16, 4))
+    model = Lambda(
+        lambda m, x: m[2](torch.cat([m[0](x).softmax(-1), m[1](x)], -1)), *[nn.Linear(8, 8)] * 2, nn.Linear(16, 4)
+    )
     inputs = (3 * image(4, 8),)
     converted, _ = quantize(model, inputs)
     (cat,) = nodes(converted, aten.cat.default)
@@ -311,8 +313,12 @@ def test_shared_weight_is_quantized_for_each_of_its_layers():
     converted, _ = quantize(model, inputs, quantizer=CortexMQuantizer(tune=False))
     first, second = nodes(converted, aten.conv2d.default)
     assert first.args[1] is not second.args[1]
-    assert torch.equal(getattr(converted, first.args[1].args[1].target), getattr(converted, second.args[1].args[1].target))
-    assert not torch.equal(getattr(converted, first.args[2].args[1].target), getattr(converted, second.args[2].args[1].target))
+    assert torch.equal(
+        getattr(converted, first.args[1].args[1].target), getattr(converted, second.args[1].args[1].target)
+    )
+    assert not torch.equal(
+        getattr(converted, first.args[2].args[1].target), getattr(converted, second.args[2].args[1].target)
+    )
     assert_close_to_float(model, converted, inputs, stages=4)
 
 
@@ -333,7 +339,9 @@ def test_output_that_is_also_used_inside_is_the_dequantized_value():
 
 
 def test_the_recipe_runs_to_a_second_export():
-    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6(inplace=True), nn.Flatten(), nn.Dropout(), nn.Linear(64, 5))
+    model = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6(inplace=True), nn.Flatten(), nn.Dropout(), nn.Linear(64, 5)
+    )
     inputs = (image(1, 3, 6, 6),)
     captured = torch.export.export(model.eval(), inputs).module()
     assert any(node.op == "call_module" for node in captured.graph.nodes), "export made no guards node"

@@ -78,7 +78,9 @@ def batch(tmp_path_factory):
     programs = [program[:length] for length in range(0, len(program), 61)]
     programs += [sealed[:length] for length in [*range(30, len(sealed), 997), *range(len(program) + 1, len(sealed))]]
     programs += [_flip(sealed, generator.randrange(8 * len(sealed))) for _ in range(_FLIPPED)]
-    programs += [_flip(sealed, bit) for bit in range(8 * len(program), 8 * len(sealed))]  # the seal itself, its target too
+    programs += [
+        _flip(sealed, bit) for bit in range(8 * len(program), 8 * len(sealed))
+    ]  # the seal itself, its target too
     refused = len(programs)
     programs += [_damage(program, generator) for _ in range(_DAMAGED)] + [program, sealed]
     for number, content in enumerate(programs):

@@ -9,6 +9,8 @@
 //
 // The model's .pte is assembled into the image (model.S), and every buffer is an array of the size that model_config.h,
 // generated at build time from the same .pte, says.
+#include "cortex_m/runtime/embedded.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -17,7 +19,6 @@
 #include "cortex_m/runner/files.h"
 #include "cortex_m/runner/kernels.h"
 #include "cortex_m/runner/profile.h"
-#include "cortex_m/runtime/embedded.h"
 #include "cortex_m/runtime/method.h"
 #include "cortex_m/runtime/method_buffers.h"
 #include "cortex_m/runtime/program.h"

@@ -63,7 +63,9 @@ def check_target(info: dict[str, Any], core: CortexMTargetConfig) -> None:
     if target.cpu is not None:
         target = CortexMTargetConfig(target.cpu, Backend[info["target"]["instruction_set"]])
     if target.cpu is not None and (core.cpu is None or not target.runs_on(core.cpu)):
-        raise Refused(f"it was exported for {target}, which is not for {core}: export it for {core.target_string}, or for any")
+        raise Refused(
+            f"it was exported for {target}, which is not for {core}: export it for {core.target_string}, or for any"
+        )
 
 
 def check_kernels(method: dict[str, Any], available: set[str], report: dict[str, Any] | None) -> None:
@@ -181,7 +183,10 @@ def config_header(method: dict[str, Any], verify_at: str = "build") -> str:
         lines += [f"CORTEX_M_ARENA inline uint8_t arena[{total}];", ""]
     lines += ["inline Span<const Span<uint8_t>> Planned() {"]
     if planned:
-        lines += [f"  static const Span<uint8_t> spans[] = {{{', '.join(planned)}}};", f"  return {{spans, {len(planned)}}};"]
+        lines += [
+            f"  static const Span<uint8_t> spans[] = {{{', '.join(planned)}}};",
+            f"  return {{spans, {len(planned)}}};",
+        ]
     else:
         lines += ["  return {};"]
     lines += [

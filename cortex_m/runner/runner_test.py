@@ -41,7 +41,9 @@ def folder(tmp_path, all_programs):
 def _run(runner, core, folder, *args):
     """Exit status and console; errors of the simulator itself raise."""
     if core == "host":
-        process = subprocess.run([_FOLDER / runner, *args], cwd=folder, capture_output=True, check=False, text=True, timeout=60)
+        process = subprocess.run(
+            [_FOLDER / runner, *args], cwd=folder, capture_output=True, check=False, text=True, timeout=60
+        )
         return process.returncode, process.stdout
     result = simulator.run(_BOARD[core], _FOLDER / f"{runner}_{core}.elf", args, cwd=folder, check=False)
     return result.status, result.stdout
@@ -90,7 +92,10 @@ def test_embedded_repeats_with_fresh_inputs(core, folder):
 
 def _check_profile(core, lines, inference):
     """The two calls, which cost nearly all that an inference does; the rest is the executor's own."""
-    assert [re.sub(r"\d+$", "N", line) for line in lines] == ["instruction 0 aten::add: N", "instruction 1 aten::add: N"]
+    assert [re.sub(r"\d+$", "N", line) for line in lines] == [
+        "instruction 0 aten::add: N",
+        "instruction 1 aten::add: N",
+    ]
     counts = [int(line.split()[-1]) for line in lines]
     if core == "host":
         assert counts == [0, 0]
@@ -129,7 +134,10 @@ def test_universal_profile(core, folder):
         (["--output-prefix", "out"], "the method has 2 inputs, but 0 files were given"),
         (["--input", "x.bin", "--output-prefix", "out"], "the method has 2 inputs, but 1 files were given"),
         (_ARGUMENTS[:4], "--output-prefix is missing: where the outputs are written"),
-        (["--input", "x.bin", "--input", "short.bin", *_ARGUMENTS[4:]], "input 1 has 24 bytes, but the file short.bin has 4"),
+        (
+            ["--input", "x.bin", "--input", "short.bin", *_ARGUMENTS[4:]],
+            "input 1 has 24 bytes, but the file short.bin has 4",
+        ),
         (["--input", "x.bin", "--input", "no.bin", *_ARGUMENTS[4:]], "there is no file no.bin"),
         ([*_ARGUMENTS[:4], "--output-prefix", "no/out"], "cannot create the file no/out-0.bin"),
         ([*_ARGUMENTS, "--repeat", "0"], "--repeat needs a number from 1 to 100000000, not 0"),

@@ -158,7 +158,8 @@ Status Method::ReadArgument(int32_t value, Used& used, Value& argument) const {
       // The verifier saw to it that each byte is 0 or 1, so that it may be read as a bool.
       const auto* items = stored.val_as_BoolList()->items();
       argument.tag = Tag::kBoolList;
-      argument.as_bool_list = {items == nullptr ? nullptr : reinterpret_cast<const bool*>(items->data()), SizeOf(items)};
+      argument.as_bool_list = {items == nullptr ? nullptr : reinterpret_cast<const bool*>(items->data()),
+                               SizeOf(items)};
       return Status();
     }
     case fbs::KernelTypes::DoubleList: {

@@ -39,7 +39,8 @@ namespace cortex_m {
 // The nearest double. Two halves where the core adds doubles: the compiler's own function brings the library's addition along.
 inline double ToDouble(int64_t value) {
 #if defined(__ARM_FP) && (__ARM_FP & 8)
-  return static_cast<double>(static_cast<int32_t>(value >> 32)) * 4294967296.0 + static_cast<double>(static_cast<uint32_t>(value));
+  return static_cast<double>(static_cast<int32_t>(value >> 32)) * 4294967296.0 +
+         static_cast<double>(static_cast<uint32_t>(value));
 #else
   return static_cast<double>(value);
 #endif
@@ -101,9 +102,7 @@ struct Parameter<const int64_t*> {
 template <>
 struct Parameter<double> {
   static constexpr Accepts kAccepts = Only(Tag::kDouble) | Only(Tag::kInt);
-  static double Get(Value& value) {
-    return value.tag == Tag::kInt ? ToDouble(value.as_int) : value.as_double;
-  }
+  static double Get(Value& value) { return value.tag == Tag::kInt ? ToDouble(value.as_int) : value.as_double; }
 };
 template <>
 struct Parameter<const double*> {

@@ -15,7 +15,7 @@ Value Of(const Tensor& tensor) {
 }
 
 template <typename List>
-Value Of(Tag tag, List Value::*member, List list) {
+Value Of(Tag tag, List Value::* member, List list) {
   Value value;
   value.tag = tag;
   value.*member = list;
@@ -130,7 +130,8 @@ TEST(Boxed, HandsOverLists) {
   ASSERT_TRUE(CallWith<Keep<Span<const Tensor>>>({Of(Tag::kTensorList, &Value::as_tensor_list, {tensors, 3})}).ok());
   EXPECT_EQ(g_seen<Span<const Tensor>>.data, tensors);
   ASSERT_TRUE((CallWith<Keep<Span<const Tensor* const>>>(
-                   {Of(Tag::kOptionalTensorList, &Value::as_optional_tensor_list, {optionals, 2})}).ok()));
+                   {Of(Tag::kOptionalTensorList, &Value::as_optional_tensor_list, {optionals, 2})})
+                   .ok()));
   EXPECT_EQ(g_seen<Span<const Tensor* const>>[1], tensors);
 }
 

@@ -15,12 +15,12 @@
 namespace cortex_m {
 
 struct EmbeddedModel {
-  Span<const uint8_t> program;        // the .pte, aligned to kDataAlignment
-  const char* method = nullptr;       // null for the first
+  Span<const uint8_t> program;   // the .pte, aligned to kDataAlignment
+  const char* method = nullptr;  // null for the first
   KernelTable kernels;
   Span<const Span<uint8_t>> planned;  // as for Method::Init
-  bool verified_at_build = false;     // for LoadVerifiedAtBuild: the buffers have the sizes that Measure() said at build
-  Span<uint8_t> unplanned;            // for inputs and outputs that the exporter did not plan; aligned to kDataAlignment
+  bool verified_at_build = false;  // for LoadVerifiedAtBuild: the buffers have the sizes that Measure() said at build
+  Span<uint8_t> unplanned;         // for inputs and outputs that the exporter did not plan; aligned to kDataAlignment
 };
 
 // Gives memory from `pool` to the input and output tensors that the exporter did not plan. Errors: kResourceExhausted.
@@ -29,9 +29,9 @@ Status BindUnplanned(Method& method, Pool& pool);
 // Initialises `method` of the loaded program. Errors: those of Method::Init and BindUnplanned.
 // Inline: where the compiler knows that nothing is unplanned, or nothing is to be measured, the linker leaves out what does it.
 inline Status Start(const EmbeddedModel& model, const Program& program, const MethodBuffers& buffers, Method& method) {
-  CORTEX_M_RETURN_IF_ERROR(
-      model.verified_at_build ? method.InitMeasured(program, model.method, model.kernels, buffers, model.planned)
-                              : method.Init(program, model.method, model.kernels, buffers, model.planned));
+  CORTEX_M_RETURN_IF_ERROR(model.verified_at_build
+                               ? method.InitMeasured(program, model.method, model.kernels, buffers, model.planned)
+                               : method.Init(program, model.method, model.kernels, buffers, model.planned));
   if (model.unplanned.size == 0) return Status();
   Pool pool(model.unplanned);
   return BindUnplanned(method, pool);

@@ -18,7 +18,8 @@ Status AddOut(KernelContext& context, const Tensor& self, const Tensor& other, S
 }
 
 Status MulOut(KernelContext&, const Tensor& self, const Tensor& other, const Tensor& out) {
-  for (size_t i = 0; i < ElementCount(out); ++i) out.mutable_as<float>()[i] = self.as<float>()[i] * other.as<float>()[i];
+  for (size_t i = 0; i < ElementCount(out); ++i)
+    out.mutable_as<float>()[i] = self.as<float>()[i] * other.as<float>()[i];
   return Status();
 }
 
@@ -27,7 +28,8 @@ Status CopyInPlace(KernelContext& context, Tensor& self, const Tensor& source, b
 }
 
 // Rank 2, dim 1: the largest number of each row, and where it stands.
-Status MaxDim(KernelContext& context, const Tensor& self, int64_t dim, bool keepdim, const Tensor& max, const Tensor& indices) {
+Status MaxDim(KernelContext& context, const Tensor& self, int64_t dim, bool keepdim, const Tensor& max,
+              const Tensor& indices) {
   if (self.rank != 2 || dim != 1 || keepdim) return context.Fail("only rows of a matrix");
   for (int row = 0; row < self.sizes[0]; ++row) {
     int best = 0;
@@ -44,7 +46,8 @@ void CopyColumns(const Tensor& wide, int first, const Tensor& tensor, bool to_te
   for (int row = 0; row < tensor.sizes[0]; ++row) {
     float* part = tensor.mutable_as<float>() + row * tensor.sizes[1];
     float* whole = wide.mutable_as<float>() + row * wide.sizes[1] + first;
-    std::memcpy(to_tensor ? part : whole, to_tensor ? whole : part, static_cast<size_t>(tensor.sizes[1]) * sizeof(float));
+    std::memcpy(to_tensor ? part : whole, to_tensor ? whole : part,
+                static_cast<size_t>(tensor.sizes[1]) * sizeof(float));
   }
 }
 

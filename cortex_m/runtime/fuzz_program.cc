@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
     long counts[4] = {};
     ++counts[static_cast<size_t>(cortex_m::RunAny(file, names))];
     for (long n = 0; n < mutations; ++n) ++counts[static_cast<size_t>(cortex_m::RunAny(Mutated(file, random), names))];
-    std::printf("%s: %ld refused, %ld not initialised, %ld failed, %ld ran\n", argv[i], counts[0], counts[1], counts[2], counts[3]);
+    std::printf("%s: %ld refused, %ld not initialised, %ld failed, %ld ran\n", argv[i], counts[0], counts[1], counts[2],
+                counts[3]);
   }
   return 0;
 }

@@ -77,7 +77,9 @@ struct Value {
 // Handed to each kernel. Kernels need no memory but their arguments: scratch is an argument, planned by the exporter.
 class KernelContext {
  public:
-  __attribute__((always_inline)) Status Fail(const char* message) const { return Status(Code::kInvalidArgument, message); }
+  __attribute__((always_inline)) Status Fail(const char* message) const {
+    return Status(Code::kInvalidArgument, message);
+  }
 };
 
 // args: the arguments of the call in schema order, out included (once). Writes go through the tensors' data pointers, or,

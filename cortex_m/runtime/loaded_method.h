@@ -43,19 +43,22 @@ class LoadedMethod {
     integers_.resize(sizes.integers);
     tensors_.resize(sizes.tensors);
     tensor_pointers_.resize(sizes.tensor_pointers);
-    const MethodBuffers buffers = {{kernels_.data(), kernels_.size()},     {slots_.data(), slots_.size()},
-                                   {arguments_.data(), arguments_.size()}, {integers_.data(), integers_.size()},
-                                   {tensors_.data(), tensors_.size()},     {tensor_pointers_.data(), tensor_pointers_.size()}};
+    const MethodBuffers buffers = {
+        {kernels_.data(), kernels_.size()},     {slots_.data(), slots_.size()},
+        {arguments_.data(), arguments_.size()}, {integers_.data(), integers_.size()},
+        {tensors_.data(), tensors_.size()},     {tensor_pointers_.data(), tensor_pointers_.size()}};
     for (size_t id = 1; id <= PlannedCount(program, name); ++id) {
       planned_.push_back(Memory(PlannedBytes(program, name, id)));
-      if (planned_.back().data == nullptr) return Status(Code::kResourceExhausted, "the program plans more memory than there is");
+      if (planned_.back().data == nullptr)
+        return Status(Code::kResourceExhausted, "the program plans more memory than there is");
     }
     CORTEX_M_RETURN_IF_ERROR(method.Init(program, name, kernels, buffers, {planned_.data(), planned_.size()}));
     for (size_t i = 0; i < method.input_count(); ++i) {
       if (NeedsMemory(method.input(i))) CORTEX_M_RETURN_IF_ERROR(method.SetInputMemory(i, MemoryFor(method.input(i))));
     }
     for (size_t i = 0; i < method.output_count(); ++i) {
-      if (NeedsMemory(method.output(i))) CORTEX_M_RETURN_IF_ERROR(method.SetOutputMemory(i, MemoryFor(method.output(i))));
+      if (NeedsMemory(method.output(i)))
+        CORTEX_M_RETURN_IF_ERROR(method.SetOutputMemory(i, MemoryFor(method.output(i))));
     }
     return Status();
   }

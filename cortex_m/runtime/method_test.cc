@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cortex_m/runtime/testing/kernels.h"
 #include "cortex_m/runtime/loaded_method.h"
+#include "cortex_m/runtime/testing/kernels.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {
@@ -55,7 +55,8 @@ TEST(Method, TheSameWhenVerifiedAtBuild) {
   alignas(kDataAlignment) static uint8_t arena[256];
   const Span<uint8_t> planned[] = {{arena, sizeof(arena)}};
   Method method;
-  EXPECT_EQ(method.InitMeasured(program, "backward", kTestKernels, storage.buffers(), {planned, 1}).code(), Code::kNotFound);
+  EXPECT_EQ(method.InitMeasured(program, "backward", kTestKernels, storage.buffers(), {planned, 1}).code(),
+            Code::kNotFound);
   ExpectOk(method.InitMeasured(program, "forward", kTestKernels, storage.buffers(), {planned, 1}));
   Fill(method.input(0), {1, 1, 1, 1, 1, 1});
   ExpectOk(method.Execute());
@@ -192,9 +193,9 @@ Status Record(KernelContext&, Span<Value> args) {
     if (value.tag == Tag::kIntList) g_ints.assign(value.as_int_list.begin(), value.as_int_list.end());
     if (value.tag != Tag::kOptionalTensorList) continue;
     for (const Tensor* tensor : value.as_optional_tensor_list) {
-      g_optional.push_back(tensor == nullptr                        ? 0
+      g_optional.push_back(tensor == nullptr                     ? 0
                            : tensor->dtype == ScalarType::kShort ? tensor->as<int16_t>()[0]
-                                                                  : tensor->as<int32_t>()[0]);
+                                                                 : tensor->as<int32_t>()[0]);
     }
   }
   return Status();
@@ -213,9 +214,22 @@ TEST(Method, HandsEveryKindOfValueToTheKernel) {
 
   const std::vector<Value>& first = g_calls[0];
   ASSERT_EQ(first.size(), 16u);  // the list of what is returned is not an argument
-  const std::vector<Tag> tags = {Tag::kTensor,     Tag::kTensor,   Tag::kTensor,     Tag::kInt,        Tag::kNone, Tag::kBool,
-                                 Tag::kDouble,     Tag::kString,   Tag::kIntList,    Tag::kBoolList,   Tag::kDoubleList,
-                                 Tag::kTensorList, Tag::kOptionalTensorList, Tag::kTensor, Tag::kTensor, Tag::kTensor};
+  const std::vector<Tag> tags = {Tag::kTensor,
+                                 Tag::kTensor,
+                                 Tag::kTensor,
+                                 Tag::kInt,
+                                 Tag::kNone,
+                                 Tag::kBool,
+                                 Tag::kDouble,
+                                 Tag::kString,
+                                 Tag::kIntList,
+                                 Tag::kBoolList,
+                                 Tag::kDoubleList,
+                                 Tag::kTensorList,
+                                 Tag::kOptionalTensorList,
+                                 Tag::kTensor,
+                                 Tag::kTensor,
+                                 Tag::kTensor};
   for (size_t i = 0; i < tags.size(); ++i) EXPECT_EQ(first[i].tag, tags[i]) << i;
   EXPECT_EQ(first[0].as_tensor.dtype, ScalarType::kChar);
   EXPECT_FALSE(first[0].as_tensor.constant);
@@ -261,17 +275,17 @@ TEST(Method, HandsOverTheSchemasArgumentsOnce) {
   const int two_again = maker.TensorList({y, z});
   const int other_two = maker.TensorList({z, y});
   const std::vector<Case> cases = {
-      {{x, y, y}, 2},                  // op.out(x, out=y) -> y
-      {{x, x, x}, 2},                  // op.out(x, out=x) -> x
-      {{x, y, truth, x}, 3},           // copy_(x, y, non_blocking) -> x
-      {{x, number, y, z, two}, 4},     // max.dim_max(x, dim, max=y, max_values=z) -> (y, z)
-      {{x, two, two_again}, 2},        // split_copy.out(x, out=[y, z]) -> [y, z]
-      {{x, two, two}, 2},              //
-      {{x, two, other_two}, 3},        // another list is another argument
-      {{x, z, y, two}, 4},             //
-      {{number, number, result}, 3},   // executorch_prim::add.Scalar(n, n) -> result
-      {{number, result, result}, 3},   // sub.Scalar(n, result) -> result
-      {{result, number, result}, 3},   //
+      {{x, y, y}, 2},                 // op.out(x, out=y) -> y
+      {{x, x, x}, 2},                 // op.out(x, out=x) -> x
+      {{x, y, truth, x}, 3},          // copy_(x, y, non_blocking) -> x
+      {{x, number, y, z, two}, 4},    // max.dim_max(x, dim, max=y, max_values=z) -> (y, z)
+      {{x, two, two_again}, 2},       // split_copy.out(x, out=[y, z]) -> [y, z]
+      {{x, two, two}, 2},             //
+      {{x, two, other_two}, 3},       // another list is another argument
+      {{x, z, y, two}, 4},            //
+      {{number, number, result}, 3},  // executorch_prim::add.Scalar(n, n) -> result
+      {{number, result, result}, 3},  // sub.Scalar(n, result) -> result
+      {{result, number, result}, 3},  //
       {{x}, 1},
       {{}, 0},
   };
@@ -331,7 +345,8 @@ TEST(Method, RefusesMemoryThatDoesNotFit) {
   Method& method = loaded.method;
   alignas(8) uint8_t memory[16];
   EXPECT_EQ(method.SetInputMemory(0, {memory, 7}).code(), Code::kResourceExhausted);
-  EXPECT_STREQ(method.SetInputMemory(0, {memory + 1, 15}).message(), "the memory is not aligned to the tensor's elements");
+  EXPECT_STREQ(method.SetInputMemory(0, {memory + 1, 15}).message(),
+               "the memory is not aligned to the tensor's elements");
   EXPECT_STREQ(method.SetInputMemory(1, {memory, 16}).message(), "the method has no such input");
   EXPECT_STREQ(method.SetOutputMemory(1, {memory, 16}).message(), "the method has no such output");
 
@@ -348,9 +363,10 @@ TEST(Method, RefusesMemoryThatDoesNotFit) {
 struct Bare {
   explicit Bare(const std::string& file) : bytes(file) { load = Program::Load(bytes.bytes(), program); }
   Status Init(Span<const Span<uint8_t>> planned, KernelTable table = kTestKernels, const char* name = nullptr) {
-    return method.Init(program, name, table,
-                       {{kernels, kernel_count}, {slots, 4}, {arguments, argument_count}, {integers, 4}, {tensors, 4}, {pointers, 4}},
-                       planned);
+    return method.Init(
+        program, name, table,
+        {{kernels, kernel_count}, {slots, 4}, {arguments, argument_count}, {integers, 4}, {tensors, 4}, {pointers, 4}},
+        planned);
   }
   AlignedBytes bytes;
   Program program;
@@ -434,7 +450,8 @@ TEST(Method, KernelNamesAreComparedWhole) {
     return LoadedMethod(AddSample().maker.File(), {table, 1}).status.code() == Code::kNotFound;
   };
   EXPECT_FALSE(missing("test::add.out"));
-  for (const char* name : {"test::add", "test::add.", "test::add.ou", "test::add.outs", "test::addd.out", "", "test::ad.out"}) {
+  for (const char* name :
+       {"test::add", "test::add.", "test::add.ou", "test::add.outs", "test::addd.out", "", "test::ad.out"}) {
     EXPECT_TRUE(missing(name)) << name;
   }
 }

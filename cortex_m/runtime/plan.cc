@@ -3,7 +3,8 @@
 namespace cortex_m {
 namespace {
 
-bool SameItems(const flatbuffers::Vector<int32_t>* a, const flatbuffers::Vector<int32_t>* b, size_t b_begin, size_t count) {
+bool SameItems(const flatbuffers::Vector<int32_t>* a, const flatbuffers::Vector<int32_t>* b, size_t b_begin,
+               size_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (a->Get(i) != b->Get(static_cast<uint32_t>(b_begin + i))) return false;
   }
@@ -72,7 +73,8 @@ CallShape ShapeOf(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
 
   const size_t outs = SizeOf(list->items());
   const fbs::TensorList* out_list = ValueAt(plan, args->Get(static_cast<uint32_t>(last - 1))).val_as_TensorList();
-  if (out_list != nullptr && SizeOf(out_list->items()) == outs && SameItems(list->items(), out_list->items(), 0, outs)) {
+  if (out_list != nullptr && SizeOf(out_list->items()) == outs &&
+      SameItems(list->items(), out_list->items(), 0, outs)) {
     return {last, last - 1, 1};
   }
   if (outs > 0 && outs <= last && SameItems(list->items(), args, last - outs, outs)) return {last, last - outs, outs};

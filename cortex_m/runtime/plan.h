@@ -36,7 +36,8 @@ struct CallShape {
 CallShape ShapeOf(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call);
 
 // The instructions: the verifier refuses more than one chain (no exporter makes them).
-inline const flatbuffers::Vector<flatbuffers::Offset<fbs::Instruction>>* InstructionsOf(const fbs::ExecutionPlan& plan) {
+inline const flatbuffers::Vector<flatbuffers::Offset<fbs::Instruction>>* InstructionsOf(
+    const fbs::ExecutionPlan& plan) {
   return SizeOf(plan.chains()) == 0 ? nullptr : plan.chains()->Get(0)->instructions();
 }
 // -1 if no instruction calls the operator.

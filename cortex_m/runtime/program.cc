@@ -48,7 +48,8 @@ Status Program::Open(Span<const uint8_t> bytes) {
     const uint64_t begin = ReadU64(header + 16);
     if (length < kMinimumHeader) return Malformed("the extended header is too short");
     if (flatbuffer_size > bytes.size) return Malformed("the file is truncated: its program does not fit in it");
-    if (flatbuffer_size < kHeaderAt + uint64_t{length}) return Malformed("the extended header says that the program has no bytes");
+    if (flatbuffer_size < kHeaderAt + uint64_t{length})
+      return Malformed("the extended header says that the program has no bytes");
     flatbuffer_size_ = static_cast<size_t>(flatbuffer_size);
     if (begin != 0) {
       if (begin < flatbuffer_size) return Malformed("the data segments overlap the program");
@@ -99,12 +100,11 @@ Status Program::LoadVerifiedAtBuild(Span<const uint8_t> bytes, Program& program)
   return Status();
 }
 
-size_t Program::method_count() const {
-  return flatbuffer_ == nullptr ? 0 : SizeOf(flatbuffer_->execution_plan());
-}
+size_t Program::method_count() const { return flatbuffer_ == nullptr ? 0 : SizeOf(flatbuffer_->execution_plan()); }
 
 const char* Program::method_name(size_t index) const {
-  return index < method_count() ? flatbuffer_->execution_plan()->Get(static_cast<uint32_t>(index))->name()->c_str() : nullptr;
+  return index < method_count() ? flatbuffer_->execution_plan()->Get(static_cast<uint32_t>(index))->name()->c_str()
+                                : nullptr;
 }
 
 const fbs::ExecutionPlan* Program::FindPlan(const char* name) const {
@@ -129,7 +129,8 @@ const uint8_t* Program::ConstantData(size_t buffer) const {
 const uint8_t* Program::InitialState(size_t mutable_segment, size_t buffer) const {
   const fbs::SubsegmentOffsets* state =
       flatbuffer_->mutable_data_segments()->Get(static_cast<uint32_t>(mutable_segment));
-  return Segment(state->segment_index()).data + static_cast<size_t>(state->offsets()->Get(static_cast<uint32_t>(buffer)));
+  return Segment(state->segment_index()).data +
+         static_cast<size_t>(state->offsets()->Get(static_cast<uint32_t>(buffer)));
 }
 
 }  // namespace cortex_m

@@ -19,7 +19,8 @@ namespace cortex_m {
 class AlignedBytes {
  public:
   AlignedBytes() = default;
-  explicit AlignedBytes(const std::string& bytes) : bytes_(new (std::align_val_t{kDataAlignment}) uint8_t[bytes.size()]) {
+  explicit AlignedBytes(const std::string& bytes)
+      : bytes_(new (std::align_val_t{kDataAlignment}) uint8_t[bytes.size()]) {
     size_ = bytes.size();
     if (size_ > 0) std::memcpy(bytes_, bytes.data(), size_);
   }

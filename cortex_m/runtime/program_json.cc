@@ -156,7 +156,8 @@ size_t StateBytes(const fbs::ExecutionPlan& plan) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < SizeOf(plan.values()); ++i) {
     const fbs::Tensor* tensor = plan.values()->Get(i)->val_as_Tensor();
-    if (tensor != nullptr && tensor->data_buffer_idx() != 0 && tensor->allocation_info() != nullptr) bytes += BytesOf(*tensor);
+    if (tensor != nullptr && tensor->data_buffer_idx() != 0 && tensor->allocation_info() != nullptr)
+      bytes += BytesOf(*tensor);
   }
   return bytes;
 }
@@ -184,7 +185,8 @@ std::string MethodJson(const Program& program, const fbs::ExecutionPlan& plan) {
   for (uint32_t i = 0; i < SizeOf(InstructionsOf(plan)); ++i) {
     instructions.push_back(InstructionJson(plan, i));
     const fbs::KernelCall* call = InstructionsOf(plan)->Get(i)->instr_args_as_KernelCall();
-    if (call != nullptr) operators.insert(Quoted(FullName(*plan.operators()->Get(static_cast<uint32_t>(call->op_index())))));
+    if (call != nullptr)
+      operators.insert(Quoted(FullName(*plan.operators()->Get(static_cast<uint32_t>(call->op_index())))));
   }
   std::vector<std::string> planned;
   for (size_t id = 1; id <= PlannedCount(program, name); ++id) {
@@ -212,19 +214,21 @@ std::string ProgramJson(const Program& program) {
   for (uint32_t i = 0; i < root.execution_plan()->size(); ++i) {
     methods.push_back(MethodJson(program, *root.execution_plan()->Get(i)));
   }
-  return Object({{"file_bytes", std::to_string(program.bytes().size)},
-                 {"flatbuffer_bytes", std::to_string(program.flatbuffer_size())},
-                 {"segment_bytes", std::to_string(segments)},
-                 {"constant_bytes", std::to_string(has_constants ? program.Segment(constants->segment_index()).size : 0)},
-                 {"target", TargetJson(program.target())},
-                 {"methods", Joined(methods, '[', ']')}});
+  return Object(
+      {{"file_bytes", std::to_string(program.bytes().size)},
+       {"flatbuffer_bytes", std::to_string(program.flatbuffer_size())},
+       {"segment_bytes", std::to_string(segments)},
+       {"constant_bytes", std::to_string(has_constants ? program.Segment(constants->segment_index()).size : 0)},
+       {"target", TargetJson(program.target())},
+       {"methods", Joined(methods, '[', ']')}});
 }
 
 std::string ToSentence(const Status& status) {
   std::string sentence = status.message();
   std::string place = status.subject() == nullptr ? "" : status.subject();
   if (status.index() >= 0) place += (place.empty() ? "" : " ") + std::to_string(status.index());
-  if (status.argument() >= 0) place += (place.empty() ? "argument " : ", argument ") + std::to_string(status.argument());
+  if (status.argument() >= 0)
+    place += (place.empty() ? "argument " : ", argument ") + std::to_string(status.argument());
   return place.empty() ? sentence : sentence + " (" + place + ")";
 }
 

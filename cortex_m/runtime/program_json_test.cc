@@ -55,7 +55,8 @@ TEST(ProgramJson, TellsWhatARunnerNeeds) {
 TEST(ProgramJson, TellsNumbersAndControlFlow) {
   const std::string json = Json(LoopSample().maker.File());
   ExpectHas(json, "{\"value\": 1, \"type\": \"int\"}");
-  for (const char* kind : {"move", "kernel", "jump_false", "free"}) ExpectHas(json, "\"kind\": \"" + std::string(kind) + "\"");
+  for (const char* kind : {"move", "kernel", "jump_false", "free"})
+    ExpectHas(json, "\"kind\": \"" + std::string(kind) + "\"");
   ExpectHas(json, "\"slots\": 3");
   const std::string every = Json(EveryKindSample().maker.File());
   ExpectHas(every, "{\"value\": 6, \"type\": \"bool\"}");
@@ -74,7 +75,8 @@ TEST(ProgramJson, EscapesNames) {
 TEST(ToSentence, SaysThePlace) {
   EXPECT_EQ(ToSentence(Status(Code::kInternal, "it broke")), "it broke");
   EXPECT_EQ(ToSentence(Status(Code::kInternal, "it broke", "value", 7)), "it broke (value 7)");
-  EXPECT_EQ(ToSentence(Status(Code::kInternal, "it broke", "value", 7).OfArgument(2)), "it broke (value 7, argument 2)");
+  EXPECT_EQ(ToSentence(Status(Code::kInternal, "it broke", "value", 7).OfArgument(2)),
+            "it broke (value 7, argument 2)");
   EXPECT_EQ(ToSentence(Status(Code::kInternal, "it broke").OfArgument(0)), "it broke (argument 0)");
 }
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "cortex_m/runtime/testing/kernels.h"
 #include "cortex_m/runtime/loaded_method.h"
+#include "cortex_m/runtime/testing/kernels.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {
@@ -53,7 +53,9 @@ void ExpectRefused(const std::string& file, Code code, const char* message) {
   EXPECT_STREQ(status.message(), message);
 }
 
-void ExpectMalformed(const std::string& file, const char* message) { ExpectRefused(file, Code::kInvalidProgram, message); }
+void ExpectMalformed(const std::string& file, const char* message) {
+  ExpectRefused(file, Code::kInvalidProgram, message);
+}
 
 TEST(Program, LoadsBothLengthsOfHeader) {
   EXPECT_TRUE(Load(AddSample().maker.File(32)).ok());
@@ -81,7 +83,8 @@ TEST(Program, RefusesWhatIsNoProgram) {
   ExpectMalformed("1234ET1", "the file is too short for a program");
   ExpectMalformed(std::string(100, 'x'), "this is no .pte program (its identifier is not ET12)");
   const std::string file = AddSample().maker.File();
-  ExpectMalformed(With(file, kIdentifier, uint32_t{0x33315445}), "this is no .pte program (its identifier is not ET12)");
+  ExpectMalformed(With(file, kIdentifier, uint32_t{0x33315445}),
+                  "this is no .pte program (its identifier is not ET12)");
   for (const uint32_t root : {0u, 7u, 1u << 20, 0x80000000u, 0xffffffffu}) {
     ExpectMalformed(With(file, 0, root), "the root of the program lies outside the file");
   }

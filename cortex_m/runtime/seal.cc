@@ -52,7 +52,8 @@ Status VerifySeal(Span<const uint8_t> file) {
   const uint8_t* stored = magic + kMagicBytes;
   const uint32_t expected = stored[0] | stored[1] << 8 | stored[2] << 16 | static_cast<uint32_t>(stored[3]) << 24;
   if (std::memcmp(magic, kOldMagic, kMagicBytes) == 0) {
-    return Status(Code::kUnsupported, "the program was sealed by an older exporter, which named no target: export it again");
+    return Status(Code::kUnsupported,
+                  "the program was sealed by an older exporter, which named no target: export it again");
   }
   if (std::memcmp(magic, kMagic, kMagicBytes) == 0 && Crc32(content) == expected) return Status();
   return Status(Code::kInvalidProgram, "the program is damaged: its checksum is not that of its bytes");

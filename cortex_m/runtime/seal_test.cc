@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "cortex_m/runtime/program.h"
 #include "cortex_m/runtime/loaded_method.h"
+#include "cortex_m/runtime/program.h"
 #include "cortex_m/runtime/testing/samples.h"
 
 namespace cortex_m {
@@ -126,7 +126,8 @@ TEST(Seal, TargetThatNoExporterWritesIsRefused) {
       Record("any", 255, 0),      Record("cortex-m55", 0, 255), Record("sixteen letters!", 0, 0),
   };
   for (const std::string& record : unknown) {
-    EXPECT_STREQ(Load(Sealed(file, record)).message(), "the program's seal names a target that this runtime does not know");
+    EXPECT_STREQ(Load(Sealed(file, record)).message(),
+                 "the program's seal names a target that this runtime does not know");
   }
 }
 
@@ -139,7 +140,8 @@ TEST(Target, RunsOnItsInstructionSetAndOnThatOfItsCore) {
         if (status.ok()) continue;
         EXPECT_EQ(status.code(), Code::kUnsupported);
         EXPECT_STREQ(status.subject(), "cortex-m55");
-        const std::string words = std::string("exported for a core with ") + NameOfIsa(isa) + ", and this one has " + NameOfIsa(here);
+        const std::string words =
+            std::string("exported for a core with ") + NameOfIsa(isa) + ", and this one has " + NameOfIsa(here);
         EXPECT_NE(std::string(status.message()).find(words), std::string::npos) << status.message();
       }
       EXPECT_TRUE(CheckTarget({"cortex-m55", isa, core}, kAnyIsa).ok());

@@ -31,7 +31,8 @@ class [[nodiscard]] Status {
   constexpr Status() = default;
 #ifdef CORTEX_M_NO_MESSAGES
   // Inlined, so that no call keeps the sentence.
-  __attribute__((always_inline)) constexpr Status(Code code, const char*, const char* subject = nullptr, int32_t index = -1)
+  __attribute__((always_inline)) constexpr Status(Code code, const char*, const char* subject = nullptr,
+                                                  int32_t index = -1)
       : subject_(subject), index_(index), code_(code) {}
 #else
   constexpr Status(Code code, const char* message, const char* subject = nullptr, int32_t index = -1)
@@ -92,11 +93,11 @@ class [[nodiscard]] Status {
 
 }  // namespace cortex_m
 
-#define CORTEX_M_RETURN_IF_ERROR(expression)                    \
-  do {                                                          \
+#define CORTEX_M_RETURN_IF_ERROR(expression)                        \
+  do {                                                              \
     if (::cortex_m::Status status_ = (expression); !status_.ok()) { \
-      return status_;                                           \
-    }                                                           \
+      return status_;                                               \
+    }                                                               \
   } while (0)
 
 #endif  // CORTEX_M_RUNTIME_STATUS_H_

@@ -17,7 +17,8 @@ constexpr uint8_t kAnyIsa = 255;
 struct Target {
   const char* name = nullptr;  // "cortex-m55" or "any", in the file; null for a program that does not say
   uint8_t isa = kAnyIsa;       // cortex_m_nn_isa
-  uint8_t core_isa = kAnyIsa;  // the widest of the core that was named, where the exporter was told to use a narrower one
+  uint8_t core_isa =
+      kAnyIsa;  // the widest of the core that was named, where the exporter was told to use a narrower one
 };
 
 // "MVE", "DSP", "SCALAR" or "any".

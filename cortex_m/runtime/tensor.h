@@ -41,12 +41,16 @@ struct Tensor {
   const uint8_t* dim_order = nullptr;  // [rank], dimensions from outermost to innermost in memory
   uint8_t rank = 0;
   ScalarType dtype = ScalarType::kFloat;
-  bool constant = false;               // its data is part of the program: perhaps in flash, never to be written
+  bool constant = false;  // its data is part of the program: perhaps in flash, never to be written
 
   template <typename T>
-  T* mutable_as() const { return static_cast<T*>(data); }
+  T* mutable_as() const {
+    return static_cast<T*>(data);
+  }
   template <typename T>
-  const T* as() const { return static_cast<const T*>(data); }
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
 };
 
 constexpr int kMaxRank = 16;  // as executorch's kTensorDimensionLimit

@@ -46,13 +46,15 @@ TEST(Tensor, CountsElementsAndBytes) {
   EXPECT_EQ(ElementCount(Made({2, 3, 5}, {0, 1, 2}).tensor), 30u);
   EXPECT_EQ(ElementCount(Made({2, 0, 5}, {0, 1, 2}).tensor), 0u);
   const std::vector<std::pair<ScalarType, size_t>> sizes = {
-      {ScalarType::kByte, 1}, {ScalarType::kChar, 1}, {ScalarType::kBool, 1},  {ScalarType::kShort, 2}, {ScalarType::kHalf, 2},
-      {ScalarType::kInt, 4},  {ScalarType::kFloat, 4}, {ScalarType::kLong, 8}, {ScalarType::kDouble, 8}};
+      {ScalarType::kByte, 1},  {ScalarType::kChar, 1}, {ScalarType::kBool, 1},
+      {ScalarType::kShort, 2}, {ScalarType::kHalf, 2}, {ScalarType::kInt, 4},
+      {ScalarType::kFloat, 4}, {ScalarType::kLong, 8}, {ScalarType::kDouble, 8}};
   for (const auto& [dtype, size] : sizes) {
     EXPECT_EQ(ElementSize(dtype), size);
     EXPECT_EQ(ByteSize(Made({3, 7}, {0, 1}, dtype).tensor), 21 * size);
   }
-  for (const int code : {-128, -1, 8, 9, 10, 12, 15, 27, 127}) EXPECT_EQ(ElementSize(static_cast<ScalarType>(code)), 0u);
+  for (const int code : {-128, -1, 8, 9, 10, 12, 15, 27, 127})
+    EXPECT_EQ(ElementSize(static_cast<ScalarType>(code)), 0u);
 }
 
 TEST(Tensor, ComparesSizes) {

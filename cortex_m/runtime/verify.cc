@@ -107,7 +107,8 @@ Status VerifyPlanned(const fbs::ExecutionPlan& plan, const fbs::AllocationDetail
 }
 
 Status VerifyInitialState(const Program& program, const fbs::Tensor& tensor, uint64_t bytes) {
-  const uint64_t index = tensor.extra_tensor_info() == nullptr ? 0 : tensor.extra_tensor_info()->mutable_data_segments_idx();
+  const uint64_t index =
+      tensor.extra_tensor_info() == nullptr ? 0 : tensor.extra_tensor_info()->mutable_data_segments_idx();
   if (index >= SizeOf(program.flatbuffer()->mutable_data_segments())) {
     return Malformed("a tensor's initial state does not exist");
   }
@@ -125,7 +126,8 @@ Status VerifyTensor(const Program& program, const fbs::ExecutionPlan& plan, cons
   const size_t element_size = ElementSize(static_cast<ScalarType>(tensor.scalar_type()));
   if (element_size == 0) return Unsupported("a tensor has a scalar type that this runtime does not know");
   if (const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info()) {
-    if (extra->location() != fbs::TensorDataLocation::SEGMENT) return Unsupported("a tensor's data is outside the file");
+    if (extra->location() != fbs::TensorDataLocation::SEGMENT)
+      return Unsupported("a tensor's data is outside the file");
     if (extra->device_type() != fbs::DeviceType::CPU) return Unsupported("a tensor is on another device than the CPU");
   }
   CORTEX_M_RETURN_IF_ERROR(VerifyShape(tensor));

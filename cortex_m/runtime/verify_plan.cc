@@ -56,7 +56,8 @@ class PlanVerifier {
     if (!HasAlignedItems(plan_.non_const_buffer_sizes())) return Unaligned();
     for (uint32_t i = 1; i < SizeOf(plan_.non_const_buffer_sizes()); ++i) {
       const int64_t size = plan_.non_const_buffer_sizes()->Get(i);
-      if (size < 0 || static_cast<uint64_t>(size) >= kMaxBytes) return Malformed("a planned memory has an impossible size");
+      if (size < 0 || static_cast<uint64_t>(size) >= kMaxBytes)
+        return Malformed("a planned memory has an impossible size");
     }
     for (uint32_t i = 0; i < SizeOf(plan_.non_const_buffer_device()); ++i) {
       if (plan_.non_const_buffer_device()->Get(i)->device_type() != fbs::DeviceType::CPU) {

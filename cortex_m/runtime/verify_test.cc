@@ -69,7 +69,8 @@ using Loop = LoopSample;
 using Every = EveryKindSample;
 
 TEST(VerifyTensor, NamesTheValue) {
-  const Told status = Unsupported<Add>("a tensor has a storage offset", [](Add& s) { s.maker.tensor(s.sum).storage_offset = 1; });
+  const Told status =
+      Unsupported<Add>("a tensor has a storage offset", [](Add& s) { s.maker.tensor(s.sum).storage_offset = 1; });
   EXPECT_EQ(status.subject(), "value");
   EXPECT_EQ(status.index(), Add().sum);
 }
@@ -92,9 +93,8 @@ TEST(VerifyTensor, RefusesWhatThisRuntimeDoesNotDo) {
     tensor.extra_tensor_info = std::make_unique<fbs::ExtraTensorInfoT>();
     return *tensor.extra_tensor_info;
   };
-  Unsupported<Add>("a tensor's data is outside the file", [&](Add& s) {
-    extra(s.maker.tensor(s.constant)).location = fbs::TensorDataLocation::EXTERNAL;
-  });
+  Unsupported<Add>("a tensor's data is outside the file",
+                   [&](Add& s) { extra(s.maker.tensor(s.constant)).location = fbs::TensorDataLocation::EXTERNAL; });
   Unsupported<Add>("a tensor is on another device than the CPU",
                    [&](Add& s) { extra(s.maker.tensor(s.x)).device_type = fbs::DeviceType::CUDA; });
   EXPECT_TRUE(LoadSpoiled<Add>([&](Add& s) { extra(s.maker.tensor(s.x)).fully_qualified_name = "x"; }).ok());
@@ -181,7 +181,8 @@ TEST(VerifyValues, RefusesListsThatLeadNowhere) {
   const int64_t beyond = static_cast<int64_t>(Every().maker.plan().values.size());
   for (const int64_t index : {int64_t{-1}, int64_t{-2}, beyond, int64_t{1} << 32, (int64_t{1} << 32) + Every().seven,
                               int64_t{Every().half}, int64_t{Every().x}}) {
-    Malformed<Every>(bad, [=](Every& s) { s.maker.plan().values[static_cast<size_t>(s.ints)]->val.AsIntList()->items[1] = index; });
+    Malformed<Every>(
+        bad, [=](Every& s) { s.maker.plan().values[static_cast<size_t>(s.ints)]->val.AsIntList()->items[1] = index; });
   }
   for (const int32_t index : {-1, kHuge, Every().seven, Every().none, Every().ints}) {
     Malformed<Every>(bad, [=](Every& s) {
@@ -239,8 +240,8 @@ TEST(VerifyEnds, RefusesWhatIsNoInputOrOutput) {
   Malformed<Add>("an input or output does not exist", [](Add& s) { s.maker.plan().outputs = {kHuge}; });
   Malformed<Add>("an input is a constant", [](Add& s) { s.maker.plan().inputs = {s.constant}; });
   EXPECT_TRUE(LoadSpoiled<Add>([](Add& s) { s.maker.plan().outputs = {s.constant}; }).ok());
-  const Told status =
-      Unsupported<Every>("an input or output is neither a tensor nor a number", [](Every& s) { s.maker.plan().inputs = {s.ints}; });
+  const Told status = Unsupported<Every>("an input or output is neither a tensor nor a number",
+                                         [](Every& s) { s.maker.plan().inputs = {s.ints}; });
   EXPECT_EQ(status.index(), Every().ints);
 }
 
@@ -258,8 +259,8 @@ TEST(VerifyInstructions, RefusesBadCalls) {
     EXPECT_EQ(status.argument(), 1);
   }
   Unsupported<Add>("a call has more than 255 arguments", [&](Add& s) { call(s)->args.assign(256, 0); });
-  const Told status =
-      Malformed<Add>("a call writes to a constant", [&](Add& s) { call(s)->args = {s.x, s.sum, s.constant, s.constant}; });
+  const Told status = Malformed<Add>("a call writes to a constant",
+                                     [&](Add& s) { call(s)->args = {s.x, s.sum, s.constant, s.constant}; });
   EXPECT_EQ(status.argument(), 2);
   Malformed<Every>("a call writes to a constant", [](Every& s) {
     const int list = s.maker.TensorList({s.weight, s.a});
@@ -300,7 +301,7 @@ TEST(VerifyInstructions, NamesTheDelegate) {
     s.maker.AddInstruction(std::move(call));
   };
   const Told status = Unsupported<Add>("the program calls a delegate, which this runtime does not have",
-                                         [&](Add& s) { delegate(s, 0); });
+                                       [&](Add& s) { delegate(s, 0); });
   EXPECT_EQ(status.subject(), "XnnpackBackend");
   EXPECT_EQ(status.index(), 2);
   Malformed<Add>("a delegate does not exist", [&](Add& s) { delegate(s, 1); });

@@ -35,7 +35,9 @@ def program_line(program: str, args: Sequence[str]) -> list[str]:
     line = [program, *args]
     for argument in line:
         if not argument or any(c.isspace() for c in argument):
-            raise ValueError(f"argument {argument!r} is empty or contains white space, which semihosting cannot pass on")
+            raise ValueError(
+                f"argument {argument!r} is empty or contains white space, which semihosting cannot pass on"
+            )
     if len(line) > _ARGUMENT_LIMIT or len(" ".join(line).encode()) > _COMMAND_LINE_LIMIT:
         raise ValueError(
             f"{len(line)} arguments with {len(' '.join(line))} characters are more than the {_ARGUMENT_LIMIT} arguments "
@@ -61,16 +63,16 @@ def qemu_command(board: Board, elf: Path, args: Sequence[str], executable: str =
     ]
 
 
-def fvp_command(
-    board: Board, elf: Path, args: Sequence[str], executable: str, cwd: Path, timeout: float
-) -> list[str]:
+def fvp_command(board: Board, elf: Path, args: Sequence[str], executable: str, cwd: Path, timeout: float) -> list[str]:
     """The command that runs `elf` on an Arm FVP with the board's memory map.
 
     `timeout` is in seconds of the host, and is enforced by the FVP too, which otherwise outlives a lost parent.
     """
     line = " ".join(program_line(elf.name, args))
     if len(line) > _FVP_COMMAND_LINE_LIMIT:
-        raise ValueError(f"a command line of {len(line)} characters is longer than the {_FVP_COMMAND_LINE_LIMIT} of an FVP")
+        raise ValueError(
+            f"a command line of {len(line)} characters is longer than the {_FVP_COMMAND_LINE_LIMIT} of an FVP"
+        )
     cpu = "armcortexm4ct" if "MPS2" in Path(executable).name else "cpu0"
     parameters = {
         f"{cpu}.semihosting-enable": "1",
@@ -88,7 +90,10 @@ def fvp_command(
             "mps3_board.uart0.shutdown_on_eot": "1",
         }
     else:
-        parameters |= {"fvp_mps2.mps2_visualisation.disable-visualisation": "1", "fvp_mps2.telnetterminal0.start_telnet": "0"}
+        parameters |= {
+            "fvp_mps2.mps2_visualisation.disable-visualisation": "1",
+            "fvp_mps2.telnetterminal0.start_telnet": "0",
+        }
     settings = [word for key, value in parameters.items() for word in ("-C", f"{key}={value}")]
     return [executable, *settings, "--quiet", "--timelimit", str(max(1, round(timeout))), "-a", str(elf)]
 

@@ -25,14 +25,13 @@ def test_qemu_command():
     assert words[words.index("-machine") + 1] == "mps3-an547"
     assert words[words.index("-icount") + 1] == "shift=5"
     assert words[words.index("-kernel") + 1] == "/a/x.elf"
-    assert (
-        words[words.index("-semihosting-config") + 1]
-        == "enable=on,target=native,arg=x.elf,arg=--input,arg=a,,b"
-    )
+    assert words[words.index("-semihosting-config") + 1] == "enable=on,target=native,arg=x.elf,arg=--input,arg=a,,b"
 
 
 def test_fvp_command():
-    words = command.fvp_command(_AN547, Path("/a/x.elf"), ["--input", "a.bin"], "/opt/FVP_Corstone_SSE-300", Path("/w"), 90.4)
+    words = command.fvp_command(
+        _AN547, Path("/a/x.elf"), ["--input", "a.bin"], "/opt/FVP_Corstone_SSE-300", Path("/w"), 90.4
+    )
     settings = {words[i + 1] for i, word in enumerate(words) if word == "-C"}
     assert {
         "cpu0.semihosting-enable=1",

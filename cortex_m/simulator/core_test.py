@@ -59,7 +59,9 @@ def _error(core, *args):
 
 @on_all
 def test_elf_is_compiled_for_the_core_of_its_platform(core):
-    output = subprocess.run(["arm-none-eabi-readelf", "-A", _elf(core)], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        ["arm-none-eabi-readelf", "-A", _elf(core)], capture_output=True, text=True, check=True
+    ).stdout
     tags = dict(re.findall(r"(Tag_\w+): (.*)", output))
     assert (tags["Tag_CPU_arch"], tags.get("Tag_FP_arch")) == _ARCHITECTURE[core]
     assert ("Tag_ABI_VFP_args" in tags) == (_ARCHITECTURE[core][1] is not None)
@@ -198,6 +200,8 @@ def test_sizes(core):
     assert sizes["ram"] == sizes["data"] + sizes["bss"] + sizes["stack"]
     symbols = elf_size.symbols(_elf(core))
     named = sum(symbols.values())
-    assert 0.7 * (sizes["code"] + sizes["constants"]) < named <= sizes["flash"]  # the rest is padding, strings, assembly
+    assert (
+        0.7 * (sizes["code"] + sizes["constants"]) < named <= sizes["flash"]
+    )  # the rest is padding, strings, assembly
     assert symbols["Reset_Handler"] > 0 and symbols["main"] > 0
     assert elf_size.compiler(_elf(core)).startswith("GCC: ")

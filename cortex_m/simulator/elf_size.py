@@ -83,7 +83,9 @@ def symbols(elf: str | os.PathLike[str]) -> dict[str, int]:
     gives an empty dict. Raises ValueError for another file.
     """
     data, table = _read(elf)
-    places: dict[tuple[int, int], tuple[str, int]] = {}  # a place with several names counts once, by the first in the alphabet
+    places: dict[
+        tuple[int, int], tuple[str, int]
+    ] = {}  # a place with several names counts once, by the first in the alphabet
     try:
         for symtab in table:
             if symtab.kind != _SHT_SYMTAB:

@@ -162,7 +162,9 @@ def _error(what: str, simulator: str, status: int, stdout: str, stderr: str) -> 
     if status == EXIT_ABORT:
         return error("abort", f"{what}: {fault or 'abort() was called'}")
     if "Lockup" in stderr:
-        return error("lockup", f"{what} locked up: a fault happened where the core cannot take one ({_last_of_lockup(stderr)})")
+        return error(
+            "lockup", f"{what} locked up: a fault happened where the core cannot take one ({_last_of_lockup(stderr)})"
+        )
     if status < 0:
         return error("simulator", f"{simulator} was killed by {_signal_name(-status)} while it ran {what}")
     # A launcher of another name still starts QEMU, which speaks under its own.
@@ -175,7 +177,9 @@ def _error(what: str, simulator: str, status: int, stdout: str, stderr: str) -> 
         return error("fault", f"{what} ended with a fault: {fault}")
     if status == 0:
         return None
-    return error("status", f"{what} ended with status {status}: {message or _last_line(stdout) or 'it had printed nothing'}")
+    return error(
+        "status", f"{what} ended with status {status}: {message or _last_line(stdout) or 'it had printed nothing'}"
+    )
 
 
 def _last_of_lockup(stderr: str) -> str:

@@ -99,7 +99,9 @@ class BatchRunner:
         self.runner = Path(runner).absolute() if runner is not None else _find_runner(core)
         self._simulator = simulator
 
-    def run(self, jobs: Sequence[Job], timeout: float = 300.0, layers: bool = False, trace: bool = False) -> list[RawResult]:
+    def run(
+        self, jobs: Sequence[Job], timeout: float = 300.0, layers: bool = False, trace: bool = False
+    ) -> list[RawResult]:
         """One RawResult for each job, in order.
 
         A program that crashes the runner has the crash as its error, and the following ones run in another start.
@@ -169,7 +171,8 @@ def _write(jobs: Sequence[Job], folder: Path) -> list[str]:
         return written[data]
 
     return [
-        " ".join([place(job.program), *map(place, job.inputs), f"out{number}"]) + "\n" for number, job in enumerate(jobs)
+        " ".join([place(job.program), *map(place, job.inputs), f"out{number}"]) + "\n"
+        for number, job in enumerate(jobs)
     ]
 
 
@@ -179,7 +182,9 @@ def _result(text: str, profile: str, count: int, folder: Path, number: int) -> R
         return RawResult(error=text.removeprefix("error: "))
     outputs = tuple((folder / f"out{number}-{i}.bin").read_bytes() for i in range(count))
     load, inference, arena, state = map(int, measured.groups())
-    return RawResult(outputs, None, load, inference, arena, state, False, read_layers(profile), _read_trace(profile, folder, number))
+    return RawResult(
+        outputs, None, load, inference, arena, state, False, read_layers(profile), _read_trace(profile, folder, number)
+    )
 
 
 def _read_trace(printed: str, folder: Path, number: int) -> tuple[tuple[int, bytes], ...]:

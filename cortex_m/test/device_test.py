@@ -110,7 +110,10 @@ def test_a_runner_that_stops_early_is_no_success(program, tmp_path):
 
 def test_a_missing_runner_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("CORTEX_M_RUNNERS", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="no universal_cortex_m55.elf or universal_int8_cortex_m55.elf in .*bazel build //cortex_m/runner:universal_cortex_m55`"):
+    with pytest.raises(
+        FileNotFoundError,
+        match="no universal_cortex_m55.elf or universal_int8_cortex_m55.elf in .*bazel build //cortex_m/runner:universal_cortex_m55`",
+    ):
         Device("cortex_m55")
     with pytest.raises(ValueError, match="no board for cortex_m99"):
         Device("cortex_m99")

@@ -104,16 +104,14 @@ def test_everything_was_quantized(trained):
 
 def test_trained_weights_are_the_programs(trained):
     """Weights of layers without batch norm, rounded to nearest in steps of a 127th of each channel's largest."""
-    found = [
-        node for node in trained.converted.graph.nodes if node.target is DEQUANTIZE_CHANNELS and node.args[3] == 0
-    ]
+    found = [node for node in trained.converted.graph.nodes if node.target is DEQUANTIZE_CHANNELS and node.args[3] == 0]
     constants = [
         (getattr(trained.converted, node.args[0].target), getattr(trained.converted, node.args[1].target))
         for node in found
     ]
     for name in ("features.6.weight", "head.weight"):
         weight = trained.weights[name]
-        (stored, scale), = [pair for pair in constants if pair[0].shape == weight.shape]
+        ((stored, scale),) = [pair for pair in constants if pair[0].shape == weight.shape]
         step = weight.flatten(1).abs().amax(1) / 127
         torch.testing.assert_close(scale.float().flatten(), step, rtol=1e-5, atol=0)
         real = weight / step.view(-1, *[1] * (weight.dim() - 1))

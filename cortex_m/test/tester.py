@@ -103,7 +103,9 @@ class CortexMTester:
     ):
         self.module = module
         self.example_inputs = tuple(example_inputs() if callable(example_inputs) else example_inputs)
-        self.target_config = dataclasses.replace(target_config or CortexMTargetConfig(CortexM.M55), portable_program=True)
+        self.target_config = dataclasses.replace(
+            target_config or CortexMTargetConfig(CortexM.M55), portable_program=True
+        )
         self.timeout = timeout
         self.stages: dict[StageType, Stage] = {}
         self._current: StageType | None = None
@@ -184,7 +186,9 @@ class CortexMTester:
     def check_node_count(self, counts: Mapping[Any, int]) -> CortexMTester:
         """AssertionError unless the graph calls each of these targets exactly so many times."""
         targets = [node.target for node in self._stage(None).graph_module.graph.nodes if node.op == "call_function"]
-        wrong = {str(target): targets.count(target) for target, count in counts.items() if targets.count(target) != count}
+        wrong = {
+            str(target): targets.count(target) for target, count in counts.items() if targets.count(target) != count
+        }
         assert not wrong, f"expected {counts}, found {wrong}"
         return self
 

@@ -113,7 +113,9 @@ def test_an_output_that_is_too_far_off_fails_and_is_measured():
 def test_one_wrong_bit_fails():
     predicted = torch.tensor([1.0, 0.0, float("nan")])
     require_equal_bytes([predicted.clone()], [predicted], "there")
-    with pytest.raises(AssertionError, match="output 0 of there differs .* in 1 of 3 .* the first, 1, is -0.0 instead of 0.0"):
+    with pytest.raises(
+        AssertionError, match="output 0 of there differs .* in 1 of 3 .* the first, 1, is -0.0 instead of 0.0"
+    ):
         require_equal_bytes([torch.tensor([1.0, -0.0, float("nan")])], [predicted], "there")
     with pytest.raises(AssertionError, match="float64"):
         require_equal_bytes([predicted.double()], [predicted], "there")

@@ -18,7 +18,15 @@ PREFIX = "models/"
 def project(tmp_path_factory) -> Path:
     """The example as a team without Bazel has it."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("main.c", "anomaly.cc", "anomaly.h", "checksum.h", "console.h", "keywords_sample.h", "anomaly_sample.h"):
+    for name in (
+        "main.c",
+        "anomaly.cc",
+        "anomaly.h",
+        "checksum.h",
+        "console.h",
+        "keywords_sample.h",
+        "anomaly_sample.h",
+    ):
         shutil.copy(HERE / name, folder)
     shutil.copytree(HERE / "cmake", folder / "cmake")
     with zipfile.ZipFile(HERE / "models.zip") as archive:

@@ -28,7 +28,8 @@ using Pool = const cmsis_nn_pool_params*;
 
 FUNCTION(arm_convolve_wrapper_s8, Status(Context, Conv, PerChannel, Dims, In, Dims, In, Dims, Bias, Dims, Out));
 FUNCTION(arm_convolve_wrapper_s8_get_buffer_size, int32_t(Conv, Dims, Dims, Dims));
-FUNCTION(arm_depthwise_conv_wrapper_s8, Status(Context, Depthwise, PerChannel, Dims, In, Dims, In, Dims, Bias, Dims, Out));
+FUNCTION(arm_depthwise_conv_wrapper_s8,
+         Status(Context, Depthwise, PerChannel, Dims, In, Dims, In, Dims, Bias, Dims, Out));
 FUNCTION(arm_depthwise_conv_wrapper_s8_get_buffer_size, int32_t(Depthwise, Dims, Dims, Dims));
 FUNCTION(arm_transpose_conv_wrapper_s8,
          Status(Context, Context, TransposeConv, PerChannel, Dims, In, Dims, In, Dims, Bias, Dims, Out));
@@ -42,8 +43,8 @@ FUNCTION(arm_batch_matmul_s8, Status(Context, const cmsis_nn_bmm_params*, PerTen
 FUNCTION(arm_avgpool_s8, Status(Context, Pool, Dims, In, Dims, Dims, Out));
 FUNCTION(arm_avgpool_s8_get_buffer_size, int32_t(int, int));
 FUNCTION(arm_max_pool_s8, Status(Context, Pool, Dims, In, Dims, Dims, Out));
-FUNCTION(arm_elementwise_add_s8, Status(In, In, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, Out, int32_t,
-                                        int32_t, int32_t, int32_t, int32_t, int32_t));
+FUNCTION(arm_elementwise_add_s8, Status(In, In, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, Out,
+                                        int32_t, int32_t, int32_t, int32_t, int32_t, int32_t));
 FUNCTION(arm_elementwise_mul_s8,
          Status(In, In, int32_t, int32_t, Out, int32_t, int32_t, int32_t, int32_t, int32_t, int32_t));
 FUNCTION(arm_minimum_s8, Status(Context, In, Dims, In, Dims, Out, Dims));

@@ -37,15 +37,29 @@ def announce(text: str) -> None:
 def pip_install(python: Path, lock: Path, log: Path) -> bool:
     """Installs exactly what `lock` names, by hash, announcing each package; False when pip fails."""
     total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
-    command = [str(python), "-m", "pip", "install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile"]
+    command = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--require-hashes",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--no-compile",
+    ]
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "-r", str(lock)]
     found = 0
-    with log.open("a") as output, subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    with (
+        log.open("a") as output,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process,
+    ):
         for line in process.stdout or ():
             output.write(line)
-            if match := re.match(r"(?:Collecting|Processing) (?:\S*/)?([A-Za-z0-9._]+(?:-[A-Za-z][A-Za-z0-9._]*)*)", line):
+            if match := re.match(
+                r"(?:Collecting|Processing) (?:\S*/)?([A-Za-z0-9._]+(?:-[A-Za-z][A-Za-z0-9._]*)*)", line
+            ):
                 found += 1
                 announce(f"[{found}/{total}] {match[1]}")
             elif line.startswith("Installing collected packages"):
@@ -64,7 +78,9 @@ def build(environment: Path, lock: Path, lock_cpu: Path, lock_cuda: Path) -> Non
     made = subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True, check=False, text=True)
     if made.returncode != 0:
         print(made.stdout, made.stderr, file=sys.stderr)
-        raise SystemExit(f"{sys.executable} cannot make a virtual environment: on Debian install the package python3-venv.")
+        raise SystemExit(
+            f"{sys.executable} cannot make a virtual environment: on Debian install the package python3-venv."
+        )
     python = environment / "bin" / "python"
     log = environment / "pip.log"
     announce("looking for the CPU build of torch")
@@ -73,11 +89,15 @@ def build(environment: Path, lock: Path, lock_cpu: Path, lock_cuda: Path) -> Non
         announce("there is none where pip looks, so the CUDA build is installed, which works without a GPU too (3 GB)")
         done = pip_install(python, lock_cuda, log)
     if not (done and pip_install(python, lock, log)):
-        print(*[line for line in log.read_text().splitlines() if "WARNING" not in line][-12:], sep="\n", file=sys.stderr)
+        print(
+            *[line for line in log.read_text().splitlines() if "WARNING" not in line][-12:], sep="\n", file=sys.stderr
+        )
         raise SystemExit(f"The Python packages could not be installed; all that pip said is in {log}.")
     # pip compiles on one core. Some packages carry files for another Python, so the exit status says nothing.
     announce("compiling to byte code")
-    subprocess.run([python, "-m", "compileall", "-q", "-j", "0", environment / "lib"], stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [python, "-m", "compileall", "-q", "-j", "0", environment / "lib"], stdout=subprocess.DEVNULL, check=False
+    )
     (environment / STAMP).touch()
     announce(f"ready after {time.monotonic() - started:.0f} s")
 

@@ -64,7 +64,9 @@ def test_cuda_build_where_there_is_no_cpu_build(machine, capsys):
 
 def test_failure_is_one_sentence_and_is_not_taken_for_an_environment(machine, capsys):
     machine.available = {"cpu"}
-    with pytest.raises(SystemExit, match="The Python packages could not be installed; all that pip said is in .*pip.log"):
+    with pytest.raises(
+        SystemExit, match="The Python packages could not be installed; all that pip said is in .*pip.log"
+    ):
         machine.install()
     assert capsys.readouterr().err == "pip on all\n"
     machine.available = {"cpu", "all"}
@@ -74,7 +76,9 @@ def test_failure_is_one_sentence_and_is_not_taken_for_an_environment(machine, ca
 
 def test_python_without_venv(machine):
     machine.venv_status = 1
-    with pytest.raises(SystemExit, match="cannot make a virtual environment: on Debian install the package python3-venv"):
+    with pytest.raises(
+        SystemExit, match="cannot make a virtual environment: on Debian install the package python3-venv"
+    ):
         machine.install()
     assert machine.installed == []
 

@@ -77,7 +77,9 @@ def write(file: str, header: str, pins: dict[str, tuple[str, set[str]]]) -> None
 def main() -> None:
     source = parse((FOLDER / "requirements.in").read_text())
     configured = dict(os.environ)
-    plain = {key: value for key, value in os.environ.items() if key != "PIP_FIND_LINKS"} | {"PIP_CONFIG_FILE": os.devnull}
+    plain = {key: value for key, value in os.environ.items() if key != "PIP_FIND_LINKS"} | {
+        "PIP_CONFIG_FILE": os.devnull
+    }
 
     first = resolve(source.resolved, env=configured)
     first |= resolve(source.alone, "--no-deps", env=configured)

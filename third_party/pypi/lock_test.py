@@ -13,7 +13,9 @@ def pins(file: str) -> dict[str, str]:
 
 
 def test_parse():
-    source = lock.parse("torch==2.13.0\n\n# words\nPyYAML  # why\nweights==1  # no-deps\n# without: A_b c.d\n# without: e\n")
+    source = lock.parse(
+        "torch==2.13.0\n\n# words\nPyYAML  # why\nweights==1  # no-deps\n# without: A_b c.d\n# without: e\n"
+    )
     assert source == lock.Source(["torch==2.13.0", "PyYAML"], ["weights==1"], {"a-b", "c-d", "e"})
 
 
@@ -37,5 +39,7 @@ def test_no_package_is_locked_twice():
 
 def test_each_pin_has_a_hash():
     for file in ("requirements.txt", "requirements-cpu.txt", "requirements-cuda.txt"):
-        entries = re.findall(r"^\S+==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", (FOLDER / file).read_text(), re.MULTILINE)
+        entries = re.findall(
+            r"^\S+==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", (FOLDER / file).read_text(), re.MULTILINE
+        )
         assert len(entries) == len(pins(file)) > 0

@@ -1,9 +1,9 @@
 // The platform on POSIX: the same programs, run by the machine that built them. Nothing is counted here.
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #include "cortex_m/boards/platform.h"
 

@@ -1,4 +1,6 @@
 // A library of a model with int8 inputs and outputs, used as a firmware uses it: before init, after it, and again.
+#include "int8_net.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,8 +8,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include "int8_net.h"
 
 namespace {
 

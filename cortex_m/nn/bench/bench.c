@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "arm_nnfunctions.h"
-#include "cortex_m/nn/additional.h"
 #include "cortex_m/boards/platform.h"
 #include "cortex_m/boards/print.h"
 #include "cortex_m/nn/additional.h"
@@ -163,8 +162,8 @@ static void run_convolution(const convolution *c) {
   const cmsis_nn_context ctx =
       scratch_of(c->name, arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
   begin();
-  end(c->name, arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, input, &filter, weights, &bias_dims, bias, &out,
-                                       output));
+  end(c->name,
+      arm_convolve_wrapper_s8(&ctx, &params, &quant, &in, input, &filter, weights, &bias_dims, bias, &out, output));
 }
 
 static const convolution kConvolutions[] = {
@@ -200,8 +199,8 @@ static void run_depthwise(const convolution *c) {
   const cmsis_nn_context ctx =
       scratch_of(c->name, arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
   begin();
-  end(c->name, arm_depthwise_conv_wrapper_s8(&ctx, &params, &quant, &in, input, &filter, weights, &bias_dims, bias, &out,
-                                             output));
+  end(c->name, arm_depthwise_conv_wrapper_s8(&ctx, &params, &quant, &in, input, &filter, weights, &bias_dims, bias,
+                                             &out, output));
 }
 
 static bool run_packed_linear(const char *name, int32_t depth, int32_t channels) {

@@ -17,7 +17,8 @@ static cmsis_nn_tile tile_of(const int32_t hw[2]) {
 int32_t cortex_m_nn_convolve_s8_buffer_size(int isa, const int32_t input_nhwc[4], const int32_t filter_nhwc[4],
                                             const int32_t output_nhwc[4], const int32_t padding_hw[2],
                                             const int32_t stride_hw[2], const int32_t dilation_hw[2]) {
-  const cmsis_nn_conv_params params = {0, 0, tile_of(stride_hw), tile_of(padding_hw), tile_of(dilation_hw), {-128, 127}};
+  const cmsis_nn_conv_params params = {0,          0, tile_of(stride_hw), tile_of(padding_hw), tile_of(dilation_hw),
+                                       {-128, 127}};
   const cmsis_nn_dims input = dims_of(input_nhwc);
   const cmsis_nn_dims filter = dims_of(filter_nhwc);
   const cmsis_nn_dims output = dims_of(output_nhwc);

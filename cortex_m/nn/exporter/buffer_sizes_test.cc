@@ -16,8 +16,9 @@ TEST(BufferSizes, ConvolutionAnswersForEachInstructionSet) {
             arm_convolve_wrapper_s8_get_buffer_size_mve(&params, &in, &f, &out));
   EXPECT_EQ(cortex_m_nn_convolve_s8_buffer_size(CORTEX_M_NN_ISA_DSP, input, filter, output, padding, stride, dilation),
             arm_convolve_wrapper_s8_get_buffer_size_dsp(&params, &in, &f, &out));
-  EXPECT_EQ(cortex_m_nn_convolve_s8_buffer_size(CORTEX_M_NN_ISA_SCALAR, input, filter, output, padding, stride, dilation),
-            arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &f, &out));
+  EXPECT_EQ(
+      cortex_m_nn_convolve_s8_buffer_size(CORTEX_M_NN_ISA_SCALAR, input, filter, output, padding, stride, dilation),
+      arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &f, &out));
   EXPECT_EQ(cortex_m_nn_convolve_s8_buffer_size(3, input, filter, output, padding, stride, dilation), -1);
 }
 
@@ -41,10 +42,12 @@ TEST(BufferSizes, TransposedConvolutionAnswersForEachInstructionSet) {
   for (int isa : {CORTEX_M_NN_ISA_MVE, CORTEX_M_NN_ISA_DSP, CORTEX_M_NN_ISA_SCALAR}) {
     EXPECT_EQ(cortex_m_nn_transpose_conv_s8_buffer_size(isa, input, filter, output, none, stride, one, none),
               isa == CORTEX_M_NN_ISA_MVE ? mve : plain);
-    EXPECT_EQ(cortex_m_nn_transpose_conv_s8_output_buffer_size(isa, input, filter, output, none, stride, one, none), reverse);
+    EXPECT_EQ(cortex_m_nn_transpose_conv_s8_output_buffer_size(isa, input, filter, output, none, stride, one, none),
+              reverse);
     // What CMSIS-NN's interface does not cover runs without scratch.
     EXPECT_EQ(cortex_m_nn_transpose_conv_s8_buffer_size(isa, input, filter, output, none, stride, one, one), 0);
-    EXPECT_EQ(cortex_m_nn_transpose_conv_s8_output_buffer_size(isa, input, filter, output, none, stride, stride, none), 0);
+    EXPECT_EQ(cortex_m_nn_transpose_conv_s8_output_buffer_size(isa, input, filter, output, none, stride, stride, none),
+              0);
   }
   EXPECT_EQ(cortex_m_nn_transpose_conv_s8_buffer_size(3, input, filter, output, none, stride, one, none), -1);
   const int32_t odd[4] = {8, 3, 3, 5};

@@ -51,7 +51,12 @@ def quantized_conv2d_nhwc_fake(
     n, h, w, _ = input.shape
     o, kh, kw, _ = weight.shape
     return input.new_empty(
-        (n, _output_size(h, kh, stride[0], padding[0], dilation[0]), _output_size(w, kw, stride[1], padding[1], dilation[1]), o)
+        (
+            n,
+            _output_size(h, kh, stride[0], padding[0], dilation[0]),
+            _output_size(w, kw, stride[1], padding[1], dilation[1]),
+            o,
+        )
     )
 
 
@@ -75,9 +80,7 @@ def quantized_depthwise_conv2d_nhwc(
         for kx in range(kw):
             left = kx * dilation[1]
             acc += rows[:, :, left : left + (ow - 1) * stride[1] + 1 : stride[1]] * taps[ky, kx]
-    return _finish(
-        acc, bias, requantize_multipliers, requantize_shifts, output_offset, activation_min, activation_max
-    )
+    return _finish(acc, bias, requantize_multipliers, requantize_shifts, output_offset, activation_min, activation_max)
 
 
 @fake("quantized_depthwise_conv2d_nhwc")
@@ -88,7 +91,12 @@ def quantized_depthwise_conv2d_nhwc_fake(
     n, h, w, _ = input.shape
     _, kh, kw, o = weight.shape
     return input.new_empty(
-        (n, _output_size(h, kh, stride[0], padding[0], dilation[0]), _output_size(w, kw, stride[1], padding[1], dilation[1]), o)
+        (
+            n,
+            _output_size(h, kh, stride[0], padding[0], dilation[0]),
+            _output_size(w, kw, stride[1], padding[1], dilation[1]),
+            o,
+        )
     )
 
 
@@ -101,7 +109,9 @@ def quantized_transpose_conv2d_nhwc(
     o, kh, kw, depth = weight.shape
     groups = input.shape[3] // depth
     # As torch has it: [C, O / groups, kH, kW].
-    torch_weight = weight.reshape(groups, o // groups, kh, kw, depth).permute(0, 4, 1, 2, 3).reshape(-1, o // groups, kh, kw)
+    torch_weight = (
+        weight.reshape(groups, o // groups, kh, kw, depth).permute(0, 4, 1, 2, 3).reshape(-1, o // groups, kh, kw)
+    )
     acc = torch.nn.functional.conv_transpose2d(
         input.permute(0, 3, 1, 2).to(torch.float64) + input_offset,
         torch_weight.to(torch.float64),
@@ -119,7 +129,11 @@ def quantized_transpose_conv2d_nhwc_fake(
     requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, output_scratch,
 ):  # fmt: skip
     sizes = [
-        (input.shape[1 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[1 + i] - 1) + 1 + output_padding[i]
+        (input.shape[1 + i] - 1) * stride[i]
+        - 2 * padding[i]
+        + dilation[i] * (weight.shape[1 + i] - 1)
+        + 1
+        + output_padding[i]
         for i in (0, 1)
     ]
     return input.new_empty((input.shape[0], *sizes, weight.shape[0]))

@@ -17,7 +17,11 @@ def parameters(scale_a, scale_b, scale_out):
 
 @pytest.mark.parametrize(
     ("scales", "zeros"),
-    [((0.0213, 0.0317, 0.0479), (3, -7, 11)), ((0.513, 0.00117, 0.791), (0, 0, 0)), ((0.0117, 0.0113, 0.0269), (-128, 127, -5))],
+    [
+        ((0.0213, 0.0317, 0.0479), (3, -7, 11)),
+        ((0.513, 0.00117, 0.791), (0, 0, 0)),
+        ((0.0117, 0.0113, 0.0269), (-128, 127, -5)),
+    ],
 )
 @pytest.mark.parametrize("bounds", [(-128, 127), (-70, 60)])
 def test_add_of_all_pairs(scales, zeros, bounds):
@@ -73,7 +77,9 @@ def divided(a: np.ndarray, b: np.ndarray, scale: float, zero: int, low: int, hig
     return np.clip(np.where(b == 0, 0, np.nan_to_num(nearest, posinf=1e9, neginf=-1e9)) + zero, low, high)
 
 
-@pytest.mark.parametrize(("zeros", "scale"), [((3, -7, 11), 37.3), ((-128, 127, -5), 91.7), ((0, 0, 0), 0.5), ((0, 0, 0), 3e38)])
+@pytest.mark.parametrize(
+    ("zeros", "scale"), [((3, -7, 11), 37.3), ((-128, 127, -5), 91.7), ((0, 0, 0), 0.5), ((0, 0, 0), 3e38)]
+)
 def test_div_of_all_pairs(zeros, scale):
     result = ops.quantized_div(ROWS, zeros[0], COLUMNS, zeros[1], zeros[2], scale).numpy()
     values = np.arange(-128, 128)
@@ -149,7 +155,9 @@ def test_prelu_has_a_factor_for_each_channel():
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "div", "minimum", "maximum"])
-@pytest.mark.parametrize("shapes", [((2, 3, 4, 5), (3, 1, 1)), ((1,), (2, 3)), ((4, 1), (1, 6)), ((2, 1, 2, 1, 3), (4, 1, 2, 1))])
+@pytest.mark.parametrize(
+    "shapes", [((2, 3, 4, 5), (3, 1, 1)), ((1,), (2, 3)), ((4, 1), (1, 6)), ((2, 1, 2, 1, 3), (4, 1, 2, 1))]
+)
 def test_shapes_broadcast_by_logical_index(name, shapes):
     generator = torch.Generator().manual_seed(3)
     a, b = (torch.randint(-90, 90, shape, generator=generator, dtype=torch.int8) for shape in shapes)

@@ -27,7 +27,9 @@ def half_up(value: Fraction) -> int:
 
 
 def random_int32(count: int, bits: int = 31) -> torch.Tensor:
-    return torch.randint(-(2**bits), 2**bits, (count,), generator=torch.Generator().manual_seed(bits), dtype=torch.int64)
+    return torch.randint(
+        -(2**bits), 2**bits, (count,), generator=torch.Generator().manual_seed(bits), dtype=torch.int64
+    )
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.5, 0.75, 3.7, 1 / 3, 1e-3, 2.0**-30, 0.999999999999, -0.3, 12345.678])
@@ -85,7 +87,9 @@ def test_exponential_is_that_of_the_real_numbers():
     values = -torch.arange(0, 2**31, 2**31 // 4001, dtype=torch.int64)
     got = exp_on_negative_values(values)
     for value, result in zip(values.tolist(), got.tolist()):
-        assert abs(result / 2**31 - math.exp(value / 2**26)) < 3e-7  # the Taylor polynomial's first dropped term is 2.5e-7
+        assert (
+            abs(result / 2**31 - math.exp(value / 2**26)) < 3e-7
+        )  # the Taylor polynomial's first dropped term is 2.5e-7
 
 
 def test_reciprocal_is_that_of_the_real_numbers():

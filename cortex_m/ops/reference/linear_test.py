@@ -48,12 +48,32 @@ def test_per_tensor_with_bias_and_with_kernel_sum(shape):
     want = expected(x, w, bias, pairs, 9, 4, -128, 127)
     (multiplier, shift) = pairs[0]
     with_bias = ops.quantized_linear(
-        torch.from_numpy(x), torch.from_numpy(w), torch.from_numpy(bias), None, -9, 0, 4, [multiplier], [shift], 127, -128
+        torch.from_numpy(x),
+        torch.from_numpy(w),
+        torch.from_numpy(bias),
+        None,
+        -9,
+        0,
+        4,
+        [multiplier],
+        [shift],
+        127,
+        -128,
     )
     np.testing.assert_array_equal(with_bias.numpy(), want)
     kernel_sum = (-9 * w.astype(np.int64).sum(1) + bias).astype(np.int32)[None]
     with_sum = ops.quantized_linear(
-        torch.from_numpy(x), torch.from_numpy(w), None, torch.from_numpy(kernel_sum), -9, 0, 4, [multiplier], [shift], 127, -128
+        torch.from_numpy(x),
+        torch.from_numpy(w),
+        None,
+        torch.from_numpy(kernel_sum),
+        -9,
+        0,
+        4,
+        [multiplier],
+        [shift],
+        127,
+        -128,
     )
     np.testing.assert_array_equal(with_sum.numpy(), want)
 

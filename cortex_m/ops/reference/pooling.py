@@ -19,9 +19,7 @@ def pooled_size(size: int, kernel: int, stride: int, padding: int, ceil_mode: bo
 
 
 @reference("quantized_avg_pool2d_nhwc")
-def quantized_avg_pool2d_nhwc(
-    input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch
-):
+def quantized_avg_pool2d_nhwc(input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch):
     """int8 [N, H, W, C] to int8 [N, oH, oW, C]."""
     n, h, w, c = input.shape
     oh = pooled_size(h, kernel_size[0], stride[0], padding[0], ceil_mode)
@@ -68,7 +66,16 @@ def quantized_avg_pool2d_fake(input, *args):
 
 @reference("quantized_max_pool2d_nhwc")
 def quantized_max_pool2d_nhwc(
-    input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, activation_min, activation_max
+    input,
+    kernel_size,
+    stride,
+    padding,
+    dilation,
+    ceil_mode,
+    input_zero_point,
+    output_zero_point,
+    activation_min,
+    activation_max,
 ):
     """int8 [N, H, W, C] to int8 [N, oH, oW, C]. ValueError if zero points differ or a window has no input in it."""
     if input_zero_point != output_zero_point:
@@ -83,11 +90,21 @@ def quantized_max_pool2d_nhwc(
 
 @fake("quantized_max_pool2d_nhwc")
 def quantized_max_pool2d_nhwc_fake(
-    input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, activation_min, activation_max
+    input,
+    kernel_size,
+    stride,
+    padding,
+    dilation,
+    ceil_mode,
+    input_zero_point,
+    output_zero_point,
+    activation_min,
+    activation_max,
 ):
     n, h, w, c = input.shape
     oh, ow = (
-        pooled_size(size, kernel_size[i], stride[i], padding[i], ceil_mode, dilation[i]) for i, size in enumerate((h, w))
+        pooled_size(size, kernel_size[i], stride[i], padding[i], ceil_mode, dilation[i])
+        for i, size in enumerate((h, w))
     )
     return input.new_empty((n, oh, ow, c))
 

@@ -59,7 +59,9 @@ def test_max_pool2d(shape, kernel, stride, padding, dilation, ceil_mode):
     x = torch.randint(-128, 100, shape, generator=torch.Generator().manual_seed(1), dtype=torch.int8)
     tail = (list(kernel), list(stride), list(padding), list(dilation), ceil_mode, 9, 9, -60, 80)
     result = ops.quantized_max_pool2d_nhwc(x, *tail)
-    sizes = torch.nn.functional.max_pool2d(x.permute(0, 3, 1, 2).double(), kernel, stride, padding, dilation, ceil_mode).shape
+    sizes = torch.nn.functional.max_pool2d(
+        x.permute(0, 3, 1, 2).double(), kernel, stride, padding, dilation, ceil_mode
+    ).shape
     assert result.shape == (shape[0], *sizes[2:], shape[3])
     for b, y, z, q in itertools.product(*map(range, result.shape)):
         rows = [y * stride[0] - padding[0] + k * dilation[0] for k in range(kernel[0])]

@@ -14,9 +14,7 @@ INT8 = (-128, 127, torch.int8)
 def test_quantize_multiplies_by_the_float32_inverse_and_rounds_half_to_even(scale, zero_point):
     x = torch.linspace(-130 * scale, 130 * scale, 1001)
     inverse = np.float32(1.0) / np.float32(scale)
-    expected = [
-        min(max(int(np.rint(np.float32(v) * inverse)) + zero_point, -128), 127) for v in x.numpy()
-    ]
+    expected = [min(max(int(np.rint(np.float32(v) * inverse)) + zero_point, -128), 127) for v in x.numpy()]
     assert ops.quantize_per_tensor(x, scale, zero_point, *INT8).tolist() == expected
 
 

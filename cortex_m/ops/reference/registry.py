@@ -1,10 +1,10 @@
 """Where reference files announce what they implement.
 
-    @reference("quantized_add")
-    def quantized_add(self, self_zero_point, ...): ...
+@reference("quantized_add")
+def quantized_add(self, self_zero_point, ...): ...
 
-    @fake("quantized_add")
-    def quantized_add_fake(self, self_zero_point, ...): ...
+@fake("quantized_add")
+def quantized_add_fake(self, self_zero_point, ...): ...
 """
 
 from collections.abc import Callable

@@ -24,9 +24,7 @@ def softmax(input, dim, input_zero_point, output_zero_point, input_multiplier, i
     x = input.movedim(dim, -1).to(torch.int64)
     difference = x - x.amax(dim=-1, keepdim=True)
     counts = difference >= diff_min
-    scaled = saturating_doubling_high_multiply(
-        torch.where(counts, difference, 0) << input_shift, input_multiplier
-    )
+    scaled = saturating_doubling_high_multiply(torch.where(counts, difference, 0) << input_shift, input_multiplier)
     exponential = exp_on_negative_values(scaled)
     total = torch.where(counts, divide_by_power_of_two(exponential, _ACCUMULATION_INTEGER_BITS), 0)
     total = total.sum(dim=-1, keepdim=True)
@@ -37,9 +35,9 @@ def softmax(input, dim, input_zero_point, output_zero_point, input_multiplier, i
         _ACCUMULATION_INTEGER_BITS - headroom + 23,
     )
     out = torch.where(counts, (quotient - 128).clamp(-128, 127), -128).to(torch.int8)
-    return softmax_fake(
-        input, dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min
-    ).copy_(out.movedim(-1, dim))
+    return softmax_fake(input, dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min).copy_(
+        out.movedim(-1, dim)
+    )
 
 
 def _bit_length(value: torch.Tensor) -> torch.Tensor:

@@ -65,7 +65,8 @@ def test_softmax_matches_the_algorithm_of_tensorflow_lite_on_plain_integers():
         row = [int(v) for v in rng.integers(-128, 128, 12)]
         multiplier, shift, diff_min = parameters(scale)
         exps = [
-            exponential(multiply((v - max(row)) << shift, multiplier)) if v - max(row) >= diff_min else None for v in row
+            exponential(multiply((v - max(row)) << shift, multiplier)) if v - max(row) >= diff_min else None
+            for v in row
         ]
         total = sum(divide(e, 12) for e in exps if e is not None)
         headroom = 32 - total.bit_length()
@@ -73,7 +74,10 @@ def test_softmax_matches_the_algorithm_of_tensorflow_lite_on_plain_integers():
         expected = [
             -128 if e is None else max(min(divide(multiply(inverse, e), 35 - headroom) - 128, 127), -128) for e in exps
         ]
-        assert ops.softmax(torch.tensor(row, dtype=torch.int8), 0, 0, -128, multiplier, shift, diff_min).tolist() == expected
+        assert (
+            ops.softmax(torch.tensor(row, dtype=torch.int8), 0, 0, -128, multiplier, shift, diff_min).tolist()
+            == expected
+        )
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])

@@ -22,7 +22,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("bounds", [(-128, 127), (-60, 70)])
-@pytest.mark.parametrize(("n", "h", "w", "c", "o", "kernel", "stride", "padding", "output_padding", "dilation", "groups"), CASES)
+@pytest.mark.parametrize(
+    ("n", "h", "w", "c", "o", "kernel", "stride", "padding", "output_padding", "dilation", "groups"), CASES
+)
 def test_transpose_conv2d(n, h, w, c, o, kernel, stride, padding, output_padding, dilation, groups, bounds):
     rng = np.random.default_rng(c * o)
     x = rng.integers(-128, 128, (n, h, w, c), dtype=np.int8)

@@ -1,6 +1,5 @@
 """Ops that keep each element in its place follow an operand that is NHWC already; softmax and prelu have an innermost one."""
 
-
 import torch
 from torch.fx import Node
 
@@ -43,7 +42,12 @@ def _elements_to_move(forms: Forms, source: Node, form: dict[Node, Node]) -> int
     """How much a copy of `source` into this form moves; 0 where it has it, or can have it for nothing."""
     native = source not in forms.nhwc and source not in forms.nchw
     undecided = native and torch_op(source) == cortex_m.quantize_per_tensor.default
-    if source in form or undecided or (native and form is forms.nchw) or forms.editor.constant_value(source) is not None:
+    if (
+        source in form
+        or undecided
+        or (native and form is forms.nchw)
+        or forms.editor.constant_value(source) is not None
+    ):
         return 0
     return 0 if _stays_in_place(source) else source.meta["val"].numel()
 

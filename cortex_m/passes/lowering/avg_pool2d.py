@@ -95,17 +95,22 @@ def lower_mean(lowering: Lowering, node: Node) -> None:
         return
     if reduced != list(range(reduced[0], reduced[-1] + 1)):
         if len(shape) > 4:
-            raise Refusal(f"a mean over dims {reduced} of rank {len(shape)} has no lowering; above rank 4 they must be neighbours")
+            raise Refusal(
+                f"a mean over dims {reduced} of rank {len(shape)} has no lowering; above rank 4 they must be neighbours"
+            )
         perm = [dim for dim in range(len(shape)) if dim not in reduced] + reduced
         x = emit_transpose(lowering.editor, x, perm, node, node)
         shape, reduced = [shape[dim] for dim in perm], list(range(len(shape) - len(reduced), len(shape)))
     # As an image [N, H, W, C] the dims before the mean are N, those behind it are C.
     before, count, behind = (
-        math.prod(sizes) for sizes in (shape[: reduced[0]], shape[reduced[0] : reduced[-1] + 1], shape[reduced[-1] + 1 :])
+        math.prod(sizes)
+        for sizes in (shape[: reduced[0]], shape[reduced[0] : reduced[-1] + 1], shape[reduced[-1] + 1 :])
     )
     height = next((h for h in range(1, _LARGEST_WINDOW + 1) if count % h == 0 and count // h <= _LARGEST_WINDOW), None)
     if height is None:
-        raise Refusal(f"a mean of {count} values has no lowering: they are no rectangle of sides up to {_LARGEST_WINDOW}")
+        raise Refusal(
+            f"a mean of {count} values has no lowering: they are no rectangle of sides up to {_LARGEST_WINDOW}"
+        )
     image = emit_view(lowering.editor, x, [before, height, count // height, behind], node, node)
     kernel = (height, count // height)
     _lower_window(lowering, node, Window(kernel, kernel), image)
@@ -126,9 +131,7 @@ def _lower_window(lowering: Lowering, node: Node, window: Window, image: Node | 
     same = (source.scale, source.zero_point) == (result.params.scale, result.params.zero_point)
     whole = not window.ceil_mode or all(
         (count - 1) * stride + kernel <= size + 2 * padding
-        for count, size, kernel, stride, padding in zip(
-            sizes, shape[2:], window.kernel, window.stride, window.padding
-        )
+        for count, size, kernel, stride, padding in zip(sizes, shape[2:], window.kernel, window.stride, window.padding)
     )
     padded = any(window.padding)
     constant_divisor = whole and (window.divisor_override is not None or not padded or window.count_include_pad)

@@ -1,6 +1,5 @@
 """Finds activation_min and activation_max among the arguments of a cortex_m call, by the names in its schema."""
 
-
 from torch.fx import Node
 
 from cortex_m.passes.qparams import torch_op

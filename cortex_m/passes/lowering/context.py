@@ -155,7 +155,9 @@ class Lowering:
             sums = sums + bias.to(torch.int64).abs()
         for channel, (total, (_, shift)) in enumerate(zip(sums.tolist(), pairs)):
             if total << max(shift, 0) > INT32_MAX - 256:
-                raise Refusal(f"the sum of output channel {channel} can reach {total}, and shifted by {max(shift, 0)} bits it leaves int32")
+                raise Refusal(
+                    f"the sum of output channel {channel} can reach {total}, and shifted by {max(shift, 0)} bits it leaves int32"
+                )
         return [multiplier for multiplier, _ in pairs], [shift for _, shift in pairs]
 
     # Writing

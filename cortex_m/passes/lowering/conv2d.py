@@ -53,7 +53,9 @@ def lower_convolution(lowering: Lowering, node: Node) -> None:
         stored, rows = values.permute((1, 2, 3, 0) if depthwise else (0, 2, 3, 1)), values
     multipliers, shifts = lowering.requantization(scales / result.params.scale, rows, bias, source)
     if bias is None:
-        bias = torch.zeros(len(scales), dtype=torch.int32)  # 4 bytes a channel; a kernel without bias is one more path to trust
+        bias = torch.zeros(
+            len(scales), dtype=torch.int32
+        )  # 4 bytes a channel; a kernel without bias is one more path to trust
 
     if rank == 3:
         x = emit_view(lowering.editor, x, [shape[0], shape[1], 1, shape[2]], node, node)

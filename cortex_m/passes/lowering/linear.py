@@ -20,7 +20,9 @@ def lower_linear(lowering: Lowering, node: Node) -> None:
     bias = lowering.bias(node.args[2] if len(node.args) > 2 else None, scales)
     multipliers, shifts = lowering.requantization(scales / result.params.scale, weights.values, bias, source)
     if source.zero_point != 0:
-        share = -source.zero_point * weights.values.to(torch.int64).sum(1)  # requantization() saw to it that the sum fits
+        share = -source.zero_point * weights.values.to(torch.int64).sum(
+            1
+        )  # requantization() saw to it that the sum fits
         bias = (share if bias is None else share + bias).to(torch.int32)
     weight_node = lowering.constant(weights.values, node, "weight")
     bias_node = None if bias is None else lowering.constant(bias, node, "bias")

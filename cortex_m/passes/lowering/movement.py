@@ -42,7 +42,9 @@ class Move:
     def again(self) -> Node:
         """The same op with the same arguments, but on the int8 values."""
         stand_ins = dict(zip(operands(self.node), self.values))
-        args, kwargs = (map_arg(part, lambda arg: stand_ins.get(arg, arg)) for part in (self.node.args, self.node.kwargs))
+        args, kwargs = (
+            map_arg(part, lambda arg: stand_ins.get(arg, arg)) for part in (self.node.args, self.node.kwargs)
+        )
         return self.editor.call_target(self.node.target, args, self.before, self.node, kwargs)
 
 
@@ -81,7 +83,9 @@ def read(*targets: torch._ops.OpOverload, operands: Sequence[int] = (0,)) -> Cal
     return _registers(READS, targets, operands)
 
 
-def _registers(table: dict, targets: Sequence[torch._ops.OpOverload], positions: Sequence[int]) -> Callable[[Rule], Rule]:
+def _registers(
+    table: dict, targets: Sequence[torch._ops.OpOverload], positions: Sequence[int]
+) -> Callable[[Rule], Rule]:
     def add(rule: Rule) -> Rule:
         for target in targets:
             if target in table:

@@ -179,9 +179,9 @@ def _compare(move: Move) -> Node | None:
     return None
 
 
-read(
-    aten.gt.Tensor, aten.ge.Tensor, aten.lt.Tensor, aten.le.Tensor, aten.eq.Tensor, aten.ne.Tensor, operands=(0, 1)
-)(_again)
+read(aten.gt.Tensor, aten.ge.Tensor, aten.lt.Tensor, aten.le.Tensor, aten.eq.Tensor, aten.ne.Tensor, operands=(0, 1))(
+    _again
+)
 
 
 # Ops with several results, each of which is a movement of its own: the parts that nobody reads are not made.
@@ -205,6 +205,8 @@ def rebuild_result(move: Move, index: int) -> tuple[Node, bool]:
         dims = [dim] if index == 0 else dim
         return editor.call(name, (move.value, dims, keepdim), move.before, node), index == 0
     if op == aten.unbind_copy.int:
-        return editor.call_target(edge_op("aten::select_copy", "int"), (move.value, dim, index), move.before, node), True
+        return editor.call_target(
+            edge_op("aten::select_copy", "int"), (move.value, dim, index), move.before, node
+        ), True
     start = sum(result.shape[dim] for result in results[:index])
     return emit_slice(editor, move.value, dim, start, start + results[index].shape[dim], move.before, node), True

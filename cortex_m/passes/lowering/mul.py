@@ -44,7 +44,9 @@ def lower_div(lowering: Lowering, node: Node) -> None:
         raise Refusal("its operands and its output are quantized to different types")
     wide = result.params.dtype == torch.int16
     if wide and (result.low > result.params.lowest or result.high < result.params.highest):
-        raise Refusal(f"an int16 division has no bounds, and {result.low}..{result.high} is inside the range of its output")
+        raise Refusal(
+            f"an int16 division has no bounds, and {result.low}..{result.high} is inside the range of its output"
+        )
     scale = left_params.scale / (right_params.scale * result.params.scale)
     if not torch.finfo(torch.float32).tiny <= scale <= torch.finfo(torch.float32).max:
         raise Refusal(f"the scale of its quotient, {scale:g}, is no normal float32 number")

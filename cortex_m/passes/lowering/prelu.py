@@ -1,6 +1,6 @@
 """aten.prelu with a slope for each channel: quantized_prelu. One slope for all of them has become a table before.
 
-    x >= 0:  s_in / s_out           x < 0:  slope[c] * s_in / s_out
+x >= 0:  s_in / s_out           x < 0:  slope[c] * s_in / s_out
 """
 
 import math

@@ -47,7 +47,6 @@ def emit_requantize(
     )
 
 
-
 def _is_private(value: Node, reader: Node) -> bool:
     """True if a chain of single users leads from `value` to `reader`."""
     node = value

@@ -127,7 +127,11 @@ def _is_source(node: Node) -> bool:
 
 
 def _is_float_cast(node: Node) -> bool:
-    return torch_op(node) in _CASTS and node.meta["val"].is_floating_point() and node.args[0].meta["val"].is_floating_point()
+    return (
+        torch_op(node) in _CASTS
+        and node.meta["val"].is_floating_point()
+        and node.args[0].meta["val"].is_floating_point()
+    )
 
 
 def _origin(source: Node) -> tuple[Node, QParams]:

@@ -85,8 +85,10 @@ REASONS: dict[OpOverload, Callable[[Node], str]] = {
     aten.scaled_dot_product_attention.default: lambda node: attention_refusal(node) or "its shapes are not known",
     **dict.fromkeys(
         (aten.log_softmax.int, aten._log_softmax.default),
-        lambda node: "a log softmax of int8 is as coarse as the 256 values of its softmax: small probabilities would all be one; "
-        "use softmax, or take the logarithm off the device",
+        lambda node: (
+            "a log softmax of int8 is as coarse as the 256 values of its softmax: small probabilities would all be one; "
+            "use softmax, or take the logarithm off the device"
+        ),
     ),
     aten.einsum.default: lambda node: "einsum has no int8 pattern; write it as matmul",
 }

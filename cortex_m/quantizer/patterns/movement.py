@@ -109,7 +109,9 @@ PATTERNS = (
         aten.tile.default,
         aten.repeat_interleave.self_int,
     ),
-    _movement("flip", aten.flip.default, aten.fliplr.default, aten.flipud.default, aten.roll.default, aten.rot90.default),
+    _movement(
+        "flip", aten.flip.default, aten.fliplr.default, aten.flipud.default, aten.roll.default, aten.rot90.default
+    ),
     _movement("index", aten.index_select.default, aten.index.Tensor, aten.gather.default),
     _movement("shuffle", aten.pixel_shuffle.default, aten.pixel_unshuffle.default, aten.channel_shuffle.default),
     _movement(

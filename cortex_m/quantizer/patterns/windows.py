@@ -79,7 +79,9 @@ def _max_pool2d(match: Match) -> str | None:
         return reason
     kernel, padding, dilation = (_pair(match.argument(position)) for position in (1, 3, 4))
     stride = _pair(match.argument(2)) if match.argument(2) else kernel
-    for size, out, k, s, p, d in zip(_spatial(match.argument(0)), _spatial(match.head), kernel, stride, padding, dilation):
+    for size, out, k, s, p, d in zip(
+        _spatial(match.argument(0)), _spatial(match.head), kernel, stride, padding, dilation
+    ):
         starts = [o * s - p for o in range(out)]
         if not all(any(0 <= start + tap * d < size for tap in range(k)) for start in starts):
             return "a window lies in the padding altogether: its maximum is minus infinity"

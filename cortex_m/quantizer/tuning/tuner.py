@@ -82,9 +82,7 @@ def _activation_observer(model: GraphModule, node: Node) -> ActivationObserver |
 def _equalize(model: GraphModule, inputs: Samples) -> tuple[int, dict[Node, torch.Tensor]]:
     """Rescales all groups that gain from it and sets the observers' ranges to match; their number, and all factors."""
     groups = find_groups(model)
-    quantized = {
-        observed(model, node) for node in model.graph.nodes if _activation_observer(model, node) is not None
-    }
+    quantized = {observed(model, node) for node in model.graph.nodes if _activation_observer(model, node) is not None}
     wanted = {node for group in groups for node in group.tensors if node in quantized}
     wanted |= {clamp for group in groups for clamp, _ in group.clamps}
     statistics = _channel_statistics(model, inputs, wanted)
@@ -116,7 +114,9 @@ def _channel_statistics(model: GraphModule, inputs: Samples, wanted: set[Node]) 
     return found
 
 
-def _set_ranges(model: GraphModule, statistics: dict[Node, ChannelStatistics], scaled: dict[Node, torch.Tensor]) -> None:
+def _set_ranges(
+    model: GraphModule, statistics: dict[Node, ChannelStatistics], scaled: dict[Node, torch.Tensor]
+) -> None:
     """The ranges of rescaled tensors into their observers, which saw the values as they were."""
     ranges: dict[ActivationObserver, list[tuple[float, float]]] = {}
     for node in model.graph.nodes:
@@ -124,9 +124,7 @@ def _set_ranges(model: GraphModule, statistics: dict[Node, ChannelStatistics], s
             continue
         source = observed(model, node)
         plain = (float(observer.min_val), float(observer.max_val))
-        ranges.setdefault(observer, []).append(
-            statistics[source].scaled(scaled[source]) if source in scaled else plain
-        )
+        ranges.setdefault(observer, []).append(statistics[source].scaled(scaled[source]) if source in scaled else plain)
     for observer, found in ranges.items():
         observer.tuned = (min(low for low, _ in found), max(high for _, high in found))
 

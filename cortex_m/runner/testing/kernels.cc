@@ -1,8 +1,8 @@
 // Operators for tests: the runners are tested without those of the product, and what finds a defect in a kernel is tested with
 // kernels that have it.
-#include <cstring>
-
 #include "cortex_m/runner/kernels.h"
+
+#include <cstring>
 
 #include "cortex_m/runtime/boxed.h"
 
@@ -38,16 +38,14 @@ Status PokeOut(KernelContext&, const Tensor& input, int64_t offset, int64_t valu
 // out[i] = input[i + offset]: a kernel that reads beyond an end.
 Status PeekOut(KernelContext&, const Tensor& input, int64_t offset, Tensor& out) {
   const size_t size = ByteSize(out);
-  for (size_t i = 0; i < size; ++i) out.mutable_as<uint8_t>()[i] = input.as<uint8_t>()[static_cast<int64_t>(i) + offset];
+  for (size_t i = 0; i < size; ++i)
+    out.mutable_as<uint8_t>()[i] = input.as<uint8_t>()[static_cast<int64_t>(i) + offset];
   return Status();
 }
 
 constexpr Kernel kKernels[] = {
-    {"aten::add.out", Boxed<AddOut>},
-    {"aten::sub.out", Boxed<SubOut>},
-    {"aten::mul.out", Boxed<MulOut>},
-    {"test::poke.out", Boxed<PokeOut>},
-    {"test::peek.out", Boxed<PeekOut>},
+    {"aten::add.out", Boxed<AddOut>},   {"aten::sub.out", Boxed<SubOut>},   {"aten::mul.out", Boxed<MulOut>},
+    {"test::poke.out", Boxed<PokeOut>}, {"test::peek.out", Boxed<PeekOut>},
 };
 
 }  // namespace

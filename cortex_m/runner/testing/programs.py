@@ -1,9 +1,9 @@
 """Small float programs for the tests of the runners, by executorch's own exporter.
 
-    programs.py add FILE.pte      out = (x + y) + 2 * x for x, y float [2, 3]
-    programs.py sub FILE.pte      a call of aten::sub.out
-    programs.py mul FILE.pte      a call of aten::mul.out
-    programs.py div FILE.pte      a call of aten::div.out
+programs.py add FILE.pte      out = (x + y) + 2 * x for x, y float [2, 3]
+programs.py sub FILE.pte      a call of aten::sub.out
+programs.py mul FILE.pte      a call of aten::mul.out
+programs.py div FILE.pte      a call of aten::div.out
 """
 
 from __future__ import annotations

@@ -29,13 +29,16 @@ inline Status copy_out(KernelContext& context, const Tensor& self, const Tensor&
 
 // Numbers, as executorch's prim operators return them: into the last value.
 inline Status add_scalar(KernelContext& context, Span<Value> args) {
-  if (args.size != 3 || args[0].tag != Tag::kInt || args[1].tag != Tag::kInt) return context.Fail("add.Scalar needs ints");
-  args[2] = Value::Int(static_cast<int64_t>(static_cast<uint64_t>(args[0].as_int) + static_cast<uint64_t>(args[1].as_int)));
+  if (args.size != 3 || args[0].tag != Tag::kInt || args[1].tag != Tag::kInt)
+    return context.Fail("add.Scalar needs ints");
+  args[2] =
+      Value::Int(static_cast<int64_t>(static_cast<uint64_t>(args[0].as_int) + static_cast<uint64_t>(args[1].as_int)));
   return Status();
 }
 
 inline Status lt_scalar(KernelContext& context, Span<Value> args) {
-  if (args.size != 3 || args[0].tag != Tag::kInt || args[1].tag != Tag::kInt) return context.Fail("lt.Scalar needs ints");
+  if (args.size != 3 || args[0].tag != Tag::kInt || args[1].tag != Tag::kInt)
+    return context.Fail("lt.Scalar needs ints");
   args[2] = Value::Bool(args[0].as_int < args[1].as_int);
   return Status();
 }

@@ -8,7 +8,9 @@ namespace {
 constexpr size_t kSegmentAlignment = 128;
 constexpr size_t kHeader = 32;
 
-void PadTo(std::string& bytes, size_t alignment) { bytes.resize((bytes.size() + alignment - 1) / alignment * alignment); }
+void PadTo(std::string& bytes, size_t alignment) {
+  bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
+}
 
 template <typename T>
 void Write(std::string& bytes, size_t at, T number) {
@@ -97,7 +99,8 @@ int ProgramMaker::Planned(ScalarType dtype, const std::vector<int32_t>& sizes, u
   return Add(std::move(tensor));
 }
 
-uint32_t ProgramMaker::Append(std::string& segment, std::unique_ptr<fbs::SubsegmentOffsetsT>& table, const std::string& data) {
+uint32_t ProgramMaker::Append(std::string& segment, std::unique_ptr<fbs::SubsegmentOffsetsT>& table,
+                              const std::string& data) {
   if (table == nullptr) {
     table = std::make_unique<fbs::SubsegmentOffsetsT>();
     table->offsets = {0};  // index 0 means "no data"

@@ -77,7 +77,8 @@ class ProgramMaker {
   fbs::ProgramT program;
 
  private:
-  static uint32_t Append(std::string& segment, std::unique_ptr<fbs::SubsegmentOffsetsT>& table, const std::string& data);
+  static uint32_t Append(std::string& segment, std::unique_ptr<fbs::SubsegmentOffsetsT>& table,
+                         const std::string& data);
 
   std::string constants_;
   std::string state_;

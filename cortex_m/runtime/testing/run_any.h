@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cortex_m/runtime/loaded_method.h"
 #include "cortex_m/runtime/program_json.h"
 #include "cortex_m/runtime/testing/kernels.h"
-#include "cortex_m/runtime/loaded_method.h"
 
 namespace cortex_m {
 

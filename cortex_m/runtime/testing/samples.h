@@ -82,8 +82,8 @@ struct EveryKindSample {
   int touch = maker.Operator("test::touch", "");
   EveryKindSample() {
     maker.plan().non_const_buffer_sizes = {0, 64};
-    maker.Call(touch, {x, weight, state, seven, none, truth, half, text, ints, bools, doubles, tensors, optionals, empty, a, b,
-                       returned});
+    maker.Call(touch, {x, weight, state, seven, none, truth, half, text, ints, bools, doubles, tensors, optionals,
+                       empty, a, b, returned});
     maker.Call(touch, {a, b, outs, returned});
     maker.Call(touch, {outs, ints, ints, y, y});
     maker.plan().inputs = {x, truth};

@@ -54,7 +54,11 @@ def test_computes_in_int8_from_the_first_quantize_to_the_last_dequantize(report)
     ops = [call["op"] for call in calls]
     first = min(i for i, op in enumerate(ops) if "::quantize_" in op)
     last = max(i for i, op in enumerate(ops) if "::dequantize_" in op)
-    floating = [call for call in calls[first : last + 1] if call["dtype"].startswith("float") and "::dequantize_" not in call["op"]]
+    floating = [
+        call
+        for call in calls[first : last + 1]
+        if call["dtype"].startswith("float") and "::dequantize_" not in call["op"]
+    ]
     allowed = EXPECTED.get("float", {})
     assert {call["op"] for call in floating} <= set(allowed), floating
     assert sum("::dequantize_" in op for op in ops) == len(_pairs()) or allowed
@@ -74,7 +78,9 @@ def test_is_close_to_the_float_network():
 
 def test_plans_hardly_more_memory_than_one_moment_needs(report):
     memory = report["memory"]
-    print(f"{NAME}: {memory['planned']:,} bytes planned, {memory['lower_bound']:,} live at instruction {memory['instruction']}")
+    print(
+        f"{NAME}: {memory['planned']:,} bytes planned, {memory['lower_bound']:,} live at instruction {memory['instruction']}"
+    )
     assert memory["lower_bound"] <= memory["planned"] <= 1.05 * memory["lower_bound"]
 
 
@@ -87,7 +93,9 @@ def test_gives_the_predicted_bytes(core, measured):
     values = dict(line.split(": ", 1) for line in runs[0].printed.splitlines() if ": " in line)
     measured[core] = {key: int(value) for key, value in values.items() if value.isdigit()}
     if core != "host":
-        measured[core] |= {key: size for key, size in elf_size.report(RUNNERS[core]).items() if key in ("code", "constants")}
+        measured[core] |= {
+            key: size for key, size in elf_size.report(RUNNERS[core]).items() if key in ("code", "constants")
+        }
     assert model_on_device.compare(cases, runs) == []
 
 

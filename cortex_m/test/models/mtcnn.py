@@ -134,7 +134,9 @@ def _windows(side: int) -> list[torch.Tensor]:
 def pnet() -> ModelSource:
     """The photo at 1/8 of its size, where the face is about 13 pixels wide."""
     photo = _crop(0, 0, 512, 512, (64, 64))
-    others = [_crop(x, y, size, size, (64, 64)) for x, y, size in ((0, 0, 400), (100, 0, 400), (80, 40, 300), (60, 0, 448))]
+    others = [
+        _crop(x, y, size, size, (64, 64)) for x, y, size in ((0, 0, 400), (100, 0, 400), (80, 40, 300), (60, 0, 448))
+    ]
     return ModelSource(_pretrained(PNet(), "pnet.pt"), (photo,), [(image,) for image in others])
 
 

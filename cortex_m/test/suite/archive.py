@@ -160,5 +160,8 @@ class ArchiveWriter:
 
     def write(self, path: Path) -> None:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-            for name, data in [("index.json", json.dumps(self._index).encode()), *((n, d) for d, n in self._blobs.items())]:
+            for name, data in [
+                ("index.json", json.dumps(self._index).encode()),
+                *((n, d) for d, n in self._blobs.items()),
+            ]:
                 file.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 1)

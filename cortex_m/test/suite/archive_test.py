@@ -85,6 +85,12 @@ def test_an_archive_gives_back_what_was_written(tmp_path):
     archive = Archive(tmp_path / "a.zip")
     assert archive.operators == ["add", "pad"]
     first, second = archive.jobs("MVE")
-    assert (first.op, first.kind, first.program, first.inputs, first.expected) == ("pad", "example", b"wide", (_BEFORE,), b"\x01")
+    assert (first.op, first.kind, first.program, first.inputs, first.expected) == (
+        "pad",
+        "example",
+        b"wide",
+        (_BEFORE,),
+        b"\x01",
+    )
     assert first.regions == _REGIONS and second.expected is None
     assert [job.program for job in archive.jobs("DSP")] == [b"narrow"]

@@ -35,7 +35,9 @@ def accumulate(x: np.ndarray, weight: np.ndarray, offset: int, geometry: tuple[P
     return sums.reshape(*sums.shape[:3], -1)
 
 
-def accumulate_depthwise(x: np.ndarray, weight: np.ndarray, offset: int, geometry: tuple[Pair, Pair, Pair]) -> np.ndarray:
+def accumulate_depthwise(
+    x: np.ndarray, weight: np.ndarray, offset: int, geometry: tuple[Pair, Pair, Pair]
+) -> np.ndarray:
     """x [N, H, W, C], weight [1, kH, kW, C * multiplier]; the sums [N, oH, oW, C * multiplier]."""
     multiplier = weight.shape[3] // x.shape[3]
     view = windows(x.astype(np.int64) + offset, weight.shape[1:3], *geometry)
@@ -174,7 +176,9 @@ def cases() -> Iterator[Case]:
                 channels=channels, depth_multiplier=multiplier, kernel=kernel, size=(6, 5), padding=(1, 0),
             )  # fmt: skip
     for channels, outputs, groups in ((4, 4, 2), (6, 9, 3), (8, 8, 8), (32, 16, 4), (3, 6, 3), (10, 5, 5)):
-        yield convolution(f"{groups} groups of {channels} to {outputs}", groups, channels=channels, outputs=outputs, groups=groups)
+        yield convolution(
+            f"{groups} groups of {channels} to {outputs}", groups, channels=channels, outputs=outputs, groups=groups
+        )
     # A depth whose sums are large.
     yield convolution("deep", 7, channels=256, outputs=3, kernel=(3, 3), size=(3, 4))
     # Sizes of 1 leave the dim order open, and exporters write any (ds_cnn's input is 1, 1, 49, 10 as 0, 2, 1, 3).
@@ -183,9 +187,18 @@ def cases() -> Iterator[Case]:
             f"one channel, dim order {order}", 8, nhwc=False, channels=1, size=(9, 6), kernel=(4, 3), order=order
         )
     for order in ((0, 1, 2, 3), (2, 3, 1, 0), (3, 0, 1, 2)):
-        yield convolution(f"one pixel, dim order {order}", 9, nhwc=False, channels=9, size=(1, 1), kernel=(1, 1), order=order)
         yield convolution(
-            f"one pixel, dim order {order}", 9, nhwc=False, channels=9, size=(1, 1), kernel=(1, 1), order=order, depth_multiplier=1
+            f"one pixel, dim order {order}", 9, nhwc=False, channels=9, size=(1, 1), kernel=(1, 1), order=order
+        )
+        yield convolution(
+            f"one pixel, dim order {order}",
+            9,
+            nhwc=False,
+            channels=9,
+            size=(1, 1),
+            kernel=(1, 1),
+            order=order,
+            depth_multiplier=1,
         )
 
 

@@ -167,7 +167,9 @@ def cases() -> Iterator[Case]:
         yield added(f"scales {scales}, subtracted", 9, a, b, scales=scales, subtract=True)
     yield added("relu", 10, a, b, relu=True)
     every = torch.arange(-128, 128, dtype=torch.int8)
-    yield added("all pairs, subtracted", 11, every.reshape(256, 1), every.reshape(1, 256), subtract=True, kind="exhaustive")
+    yield added(
+        "all pairs, subtracted", 11, every.reshape(256, 1), every.reshape(1, 256), subtract=True, kind="exhaustive"
+    )
 
 
 @st.composite

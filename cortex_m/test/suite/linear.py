@@ -37,7 +37,9 @@ def quantized_linear_per_channel(
     activation_max,
 ):  # fmt: skip
     sums = _sums(input.astype(np.int64) + input_offset, weights, bias)
-    return clamp(requantize(sums, requantize_multipliers, requantize_shifts) + output_offset, activation_min, activation_max)
+    return clamp(
+        requantize(sums, requantize_multipliers, requantize_shifts) + output_offset, activation_min, activation_max
+    )
 
 
 def linear(

@@ -39,7 +39,9 @@ def padded(
     return Case("pad", name, (x, [*lead, *pre], [*lead, *post], value))
 
 
-def transposed(name: str, seed: int, shape: Sequence[int], perm: Sequence[int], order: Sequence[int] | None = None) -> Case:
+def transposed(
+    name: str, seed: int, shape: Sequence[int], perm: Sequence[int], order: Sequence[int] | None = None
+) -> Case:
     x = int8(np.random.default_rng(seed), tuple(shape))
     if order is not None:
         x = with_order(x, tuple(order))
@@ -85,7 +87,9 @@ def _drawn_transpose(draw) -> Case:
     rank = draw(st.integers(1, 4))
     shape = draw(st.tuples(*[st.integers(1, 20)] * rank).filter(lambda s: np.prod(s) <= 3000))
     seed = draw(st.integers(0, 2**32 - 1))
-    return transposed(f"seed {seed}", seed, shape, draw(st.permutations(range(rank))), draw(st.permutations(range(rank))))
+    return transposed(
+        f"seed {seed}", seed, shape, draw(st.permutations(range(rank))), draw(st.permutations(range(rank)))
+    )
 
 
 def draws() -> list[tuple[st.SearchStrategy[Case], int]]:

@@ -63,10 +63,16 @@ def test_every_operator_is_covered(op):
     assert sum(refusal.case.op == op and refusal.expected is None for refusal in all_refusals()) >= 20
 
 
-@pytest.mark.parametrize(("op", "argument"), [(op, argument) for op, arguments in IN_PLACE.items() for argument in arguments])
+@pytest.mark.parametrize(
+    ("op", "argument"), [(op, argument) for op, arguments in IN_PLACE.items() for argument in arguments]
+)
 def test_what_may_be_written_over_is_written_over(op, argument):
     """in_place of operators.yaml: core_test runs each of these cases a second time, with out in the argument's place."""
-    found = [case for case, result in _results(op) if argument in in_place_arguments(case, out_of(result, case.orders.get("out")))]
+    found = [
+        case
+        for case, result in _results(op)
+        if argument in in_place_arguments(case, out_of(result, case.orders.get("out")))
+    ]
     assert len({case.arguments[0].numel() for case in found}) >= 5
 
 

@@ -43,7 +43,8 @@ def avg_pool2d_nhwc(input, kernel_size, stride, padding, ceil_mode, zero_point, 
     columns = window_slices(input.shape[2], kernel_size[1], stride[1], padding[1], 1, ceil_mode)
     x = input.astype(np.int64)
     out = [
-        [divide_half_away(x[:, row][:, :, column].sum(axis=(1, 2)), len(row) * len(column)) for column in columns] for row in rows
+        [divide_half_away(x[:, row][:, :, column].sum(axis=(1, 2)), len(row) * len(column)) for column in columns]
+        for row in rows
     ]
     return np.array(out).transpose(2, 0, 1, 3).astype(np.int8)
 
@@ -74,7 +75,16 @@ def avg_pool(
 
 @oracle("quantized_max_pool2d_nhwc")
 def max_pool2d_nhwc(
-    input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, activation_min, activation_max
+    input,
+    kernel_size,
+    stride,
+    padding,
+    dilation,
+    ceil_mode,
+    input_zero_point,
+    output_zero_point,
+    activation_min,
+    activation_max,
 ):
     rows, columns = (
         window_slices(input.shape[1 + i], kernel_size[i], stride[i], padding[i], dilation[i], ceil_mode) for i in (0, 1)
@@ -144,8 +154,12 @@ def cases() -> Iterator[Case]:
         for nhwc in (True, False):
             yield max_pool(name, 40, nhwc=nhwc, **changes)
     for channels in (1, 2, 3, 4, 7, 8, 15, 16, 17, 33):
-        yield max_pool(f"{channels} channels", 50 + channels, channels=channels, kernel=(3, 2), stride=(2, 2), padding=(1, 1))
-        yield avg_pool(f"{channels} channels", 50 + channels, channels=channels, kernel=(3, 2), stride=(2, 2), padding=(1, 1))
+        yield max_pool(
+            f"{channels} channels", 50 + channels, channels=channels, kernel=(3, 2), stride=(2, 2), padding=(1, 1)
+        )
+        yield avg_pool(
+            f"{channels} channels", 50 + channels, channels=channels, kernel=(3, 2), stride=(2, 2), padding=(1, 1)
+        )
     for order in ((0, 2, 1, 3), (1, 0, 2, 3)):
         yield avg_pool(f"one channel, dim order {order}", 80, channels=1, nhwc=False, order=order)
         yield max_pool(f"one channel, dim order {order}", 80, channels=1, nhwc=False, order=order)

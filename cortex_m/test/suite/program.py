@@ -183,9 +183,7 @@ class ProgramMaker:
             arena = pattern(self._sizes[1])
             for begin, data in self._placed:
                 arena[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
-            whole = self._tensor(
-                Out((len(arena),), torch.uint8, (0,)), schema.AllocationDetails(1, 0, 0)
-            )
+            whole = self._tensor(Out((len(arena),), torch.uint8, (0,)), schema.AllocationDetails(1, 0, 0))
             self._inputs = [(whole, arena.tobytes())]
             outputs = [whole]
         inputs = [index for index, _ in self._inputs]

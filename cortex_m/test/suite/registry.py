@@ -26,7 +26,20 @@ from cortex_m.test.suite import (
 )
 from cortex_m.test.suite.case import Case
 
-FAMILIES = (quantize, elementwise, tables, prelu, convolution, packed, transposed, linear, matmul, pooling, softmax, movement)
+FAMILIES = (
+    quantize,
+    elementwise,
+    tables,
+    prelu,
+    convolution,
+    packed,
+    transposed,
+    linear,
+    matmul,
+    pooling,
+    softmax,
+    movement,
+)
 
 
 def drawn(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:

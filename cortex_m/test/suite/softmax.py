@@ -71,9 +71,7 @@ def _row(differences: tuple[int, ...], multiplier: int, shift: int, diff_min: in
     powers = [_scaled(d, multiplier, shift) if d >= diff_min else None for d in differences]
     reciprocal, zeros = _reciprocal(sum(_divided(p, 12) for p in powers if p is not None))
     bits = 12 - zeros + 23
-    return [
-        -128 if p is None else min(max(_divided(_times(reciprocal, p), bits) - 128, -128), 127) for p in powers
-    ]
+    return [-128 if p is None else min(max(_divided(_times(reciprocal, p), bits) - 128, -128), 127) for p in powers]
 
 
 @oracle("softmax")

@@ -35,7 +35,9 @@ def cases() -> Iterator[Case]:
         yield looked_up(f"dim order {order}", 2, (2, 3, 4, 5), order)
     every = torch.arange(-128, 128, dtype=torch.int8)
     for seed in (3, 4):
-        yield Case("quantized_activation", f"all values, {seed}", (every, looked_up("", seed, (1,)).arguments[1]), "exhaustive")
+        yield Case(
+            "quantized_activation", f"all values, {seed}", (every, looked_up("", seed, (1,)).arguments[1]), "exhaustive"
+        )
 
 
 @st.composite

@@ -46,7 +46,9 @@ def transpose_conv2d_nhwc(
 ):  # fmt: skip
     sums = accumulate(input, weight, input_offset, stride, padding, output_padding, dilation)
     total = sums if bias is None else sums + bias.astype(np.int64)
-    return clamp(requantize(total, requantize_multipliers, requantize_shifts) + output_offset, activation_min, activation_max)
+    return clamp(
+        requantize(total, requantize_multipliers, requantize_shifts) + output_offset, activation_min, activation_max
+    )
 
 
 @oracle("quantized_transpose_conv2d")

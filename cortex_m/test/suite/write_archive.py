@@ -1,6 +1,6 @@
 """Writes all cases and refusals to an archive.
 
-    write_archive.py CASES.zip
+write_archive.py CASES.zip
 """
 
 from __future__ import annotations

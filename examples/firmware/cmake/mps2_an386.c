@@ -44,7 +44,7 @@ void reset(void) {
 void console_text(const char* text) {
   static int console = -1;
   if (console < 0) {
-    const uintptr_t name[] = {(uintptr_t) ":tt", 4, 3};  // for writing; 3 characters
+    const uintptr_t name[] = {(uintptr_t)":tt", 4, 3};  // for writing; 3 characters
     console = call_debugger(SYS_OPEN, name);
   }
   const uintptr_t block[] = {(uintptr_t)console, (uintptr_t)text, strlen(text)};

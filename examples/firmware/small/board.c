@@ -14,7 +14,7 @@ void reset(void);
 typedef struct {
   volatile uint32_t data, state, control, interrupts, divisor;
 } Uart;
-static Uart *const uart = (Uart *)0x59303000;
+static Uart* const uart = (Uart*)0x59303000;
 enum { kTransmitterFull = 1, kReceiverFull = 2, kBoth = 3, kDivisor = 217 };  // 25 MHz, 115,200 baud
 
 // Stays where it is: a debugger finds the cause in the registers.
@@ -28,8 +28,8 @@ __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void
     [0] = stack_top, [1] = reset, [2 ... 15] = fault};
 
 void reset(void) {
-  *(volatile uint32_t *)0xE000ED88 |= 0xFu << 20;  // CPACR: FPU and Helium
-  *(volatile uint32_t *)0xE000ED14 |= 1u << 19;    // CCR.LOB: the cache of loop branches
+  *(volatile uint32_t*)0xE000ED88 |= 0xFu << 20;  // CPACR: FPU and Helium
+  *(volatile uint32_t*)0xE000ED14 |= 1u << 19;    // CCR.LOB: the cache of loop branches
   __asm__ volatile("dsb\n\tisb");
   memcpy(data_begin, data_load, (size_t)(data_end - data_begin));
   memset(bss_begin, 0, (size_t)(bss_end - bss_begin));

@@ -16,7 +16,11 @@ TOOLS = Path("../arm_none_eabi/bin")
 ARCHITECTURES = {
     "cortex_m0": {"Tag_CPU_arch": "v6S-M"},
     "cortex_m4": {"Tag_CPU_arch": "v7E-M", "Tag_FP_arch": "VFPv4-D16", "Tag_ABI_VFP_args": "VFP registers"},
-    "cortex_m33": {"Tag_CPU_arch": "v8-M.mainline", "Tag_FP_arch": "FPv5/FP-D16 for ARMv8", "Tag_ABI_VFP_args": "VFP registers"},
+    "cortex_m33": {
+        "Tag_CPU_arch": "v8-M.mainline",
+        "Tag_FP_arch": "FPv5/FP-D16 for ARMv8",
+        "Tag_ABI_VFP_args": "VFP registers",
+    },
     "cortex_m55": {
         "Tag_CPU_arch": "v8.1-M.mainline",
         "Tag_FP_arch": "FPv5/FP-D16 for ARMv8",
