@@ -72,7 +72,9 @@ def main(argv: list[str]) -> None:
                 state_section=_STATE_SECTION.value,
                 **common,
             ),
-            _ASSEMBLY.value: sources.assembly(_C_NAME.value, _PROGRAM.value, _MODEL_SECTION.value),
+            _ASSEMBLY.value: sources.assembly(
+                _C_NAME.value, _PROGRAM.value, _MODEL_SECTION.value, generate.fingerprint(Path(_PROGRAM.value))
+            ),
         }
     except generate.Refused as error:
         print(f"error: {_LABEL.value}: {error}", file=sys.stderr)

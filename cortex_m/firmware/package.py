@@ -142,7 +142,9 @@ def contents(manifest: dict[str, Any]) -> tuple[dict[str, Path], dict[str, str]]
         files[f"models/{c_name}.cc"] = Path(library["source"])
         files[f"models/{c_name}.pte"] = Path(library["program"])
         files[f"models/{c_name}_pte.S"] = Path(library["assembly"])
-        texts[f"models/{c_name}_pte.S"] = sources.assembly(c_name, f"{c_name}.pte", library["model_section"])
+        texts[f"models/{c_name}_pte.S"] = sources.assembly(
+            c_name, f"{c_name}.pte", library["model_section"], generate.fingerprint(Path(library["program"]))
+        )
         roots[f"models/{c_name}.cc"] = Path(library["source"]).read_text()
         if library["arena_symbol"]:
             files[f"models/{library['arena_symbol']}.c"] = Path(library["arena_source"])

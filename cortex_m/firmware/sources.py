@@ -215,11 +215,11 @@ def source(
     )
 
 
-def assembly(c_name: str, program: str, section: str) -> str:
-    """The text of the assembler source that holds the program. Raises Refused."""
+def assembly(c_name: str, program: str, section: str, fingerprint: str) -> str:
+    """The text of the assembler source that holds the program, whose path and fingerprint are given. Raises Refused."""
     section = checked_section(section) if section else f".rodata.{c_name}_pte"
     return Template((_FOLDER / "model.S.template").read_text()).substitute(
-        names(c_name), program=program, section=section
+        names(c_name), program=program, section=section, fingerprint=fingerprint
     )
 
 

@@ -1,5 +1,6 @@
 """What is generated for a library, and what is refused, from hand-written program_info."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cortex_m.firmware import package, sources
-from cortex_m.runner.generate import Refused
+from cortex_m.runner.generate import Refused, fingerprint
 
 
 def _tensor(dtype, sizes, nbytes, dim_order=None):
@@ -98,7 +99,7 @@ def test_sections():
     source = sources.source("net", _method(), arena_section=".dtcm", state_section=".fast")
     assert 'uint8_t arena[144] __attribute__((section(".dtcm")));' in source
     assert 'memory[sizeof(State)] __attribute__((section(".fast")));' in source
-    assert ".section .flash2," in sources.assembly("net", "net.pte", ".flash2")
+    assert ".section .flash2," in sources.assembly("net", "net.pte", ".flash2", "ab12")
     with pytest.raises(Refused, match="'a b' is no name of a section"):
         sources.source("net", _method(), arena_section="a b")
 
@@ -163,6 +164,16 @@ def test_a_run_writes_all_files(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "NET_PROGRAM_BYTES 7 " in (tmp_path / "header").read_text()
     assert f'.incbin "{tmp_path / "net.pte"}"' in (tmp_path / "assembly").read_text()
+
+
+def test_another_program_makes_another_assembly(tmp_path):
+    """An incremental build assembles again what has changed, and the compiler does not tell it of `.incbin`."""
+    texts = []
+    for content in (b"program", b"Program"):
+        (tmp_path / "net.pte").write_bytes(content)
+        texts.append(sources.assembly("net", "net.pte", "", fingerprint(tmp_path / "net.pte")))
+    assert texts[0] != texts[1]
+    assert hashlib.sha256(b"program").hexdigest() in texts[0]
 
 
 def test_an_operator_without_a_kernel_is_one_sentence(tmp_path):

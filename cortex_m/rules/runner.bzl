@@ -21,6 +21,9 @@ def _runner_sources_impl(ctx):
         "--config=" + config.path,
         "--selected=" + selected.path,
         "--placement=" + placement.path,
+        "--program=" + model.program.path,
+        "--template=" + ctx.file._embed.path,
+        "--assembly=" + embed.path,
         "--verify_at=" + ctx.attr.verify_at,
     ]
     if ctx.attr.core:
@@ -33,8 +36,8 @@ def _runner_sources_impl(ctx):
         ctx,
         main = ctx.file._generate,
         deps = [ctx.attr._generate_library],
-        inputs = [info, ctx.file.available] + ([model.report] if model.report else []),
-        outputs = [config, selected, placement],
+        inputs = [info, ctx.file.available, ctx.file._embed, model.program] + ([model.report] if model.report else []),
+        outputs = [config, selected, placement, embed],
         arguments = arguments,
         mnemonic = "CortexMRunnerConfig",
         progress_message = "Fitting %s to %s" % (ctx.attr.model.label, ctx.attr.core or "the host"),
@@ -48,11 +51,6 @@ def _runner_sources_impl(ctx):
             [selected],
             [kernels],
         )
-    ctx.actions.expand_template(
-        template = ctx.file._embed,
-        output = embed,
-        substitutions = {"{PROGRAM}": model.program.path},
-    )
     return [
         DefaultInfo(files = depset(sources)),
         OutputGroupInfo(placement = depset([placement])),

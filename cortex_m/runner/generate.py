@@ -1,13 +1,15 @@
 """From a verified program to everything a runner of exactly this program needs at build time.
 
     generate.py --info program_info.json --kernels available.txt --core cortex_m55 --report report.json \\
-        --config model_config.h --selected kernels.txt --placement placement.ld
+        --config model_config.h --selected kernels.txt --placement placement.ld \\
+        --program net.pte --template model.S.template --assembly model.S
 
 Reads what `program_info` printed about a .pte, the names of the operators there are kernels for (one a line) and,
 if given, the exporter's report, which knows the layer of each instruction. Writes
   --config     model_config.h: method name, buffer sizes, planned memories (//cortex_m/runner:embedded.cc includes it)
   --selected   the operators that the program calls, one a line: what to link
   --placement  the memories of arena and model, for the linker script (//cortex_m/boards:linker_script.bzl)
+  --assembly   the template with the program's path and fingerprint: the source that embeds it
 A program that was exported for other cores, needs a kernel that is missing, or does not fit the board, is refused with one
 sentence and status 1. Without --core the runner is for the host, where every program runs. Standard library only.
 """
@@ -15,10 +17,12 @@ sentence and status 1. Without --core the runner is for the host, where every pr
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from cortex_m.boards import boards
@@ -202,6 +206,15 @@ def config_header(method: dict[str, Any], verify_at: str = "build") -> str:
     return "\n".join(lines)
 
 
+def fingerprint(program: Path) -> str:
+    """SHA-256 of a program's bytes, for the assembler source that embeds them: another program makes another source.
+
+    The compiler's list of the files that it read (GCC's -MD) does not have what `.incbin` reads, and an incremental build
+    believes that list: a source that names the program's path alone would not be assembled again.
+    """
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
 def _align(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
@@ -219,6 +232,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--config", required=True, help="model_config.h to write")
     parser.add_argument("--selected", required=True, help="list of operators to write")
     parser.add_argument("--placement", required=True, help="linker script fragment to write")
+    parser.add_argument("--program", required=True, help="the .pte")
+    parser.add_argument("--template", required=True, help="of the assembler source that embeds it")
+    parser.add_argument("--assembly", required=True, help="assembler source to write")
     options = parser.parse_args(argv)
     info = json.loads(Path(options.info).read_text())
     report = json.loads(Path(options.report).read_text()) if options.report else None
@@ -239,6 +255,10 @@ def main(argv: list[str] | None = None) -> int:
     Path(options.config).write_text(config_header(method, options.verify_at))
     Path(options.selected).write_text("".join(name + "\n" for name in method["operators"]))
     Path(options.placement).write_text(placement)
+    embed = Template(Path(options.template).read_text())
+    Path(options.assembly).write_text(
+        embed.substitute(program=options.program, fingerprint=fingerprint(Path(options.program)))
+    )
     return 0
 
 

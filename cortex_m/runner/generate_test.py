@@ -1,5 +1,6 @@
 """What is generated for a runner, and what is refused, from hand-written program_info."""
 
+import hashlib
 import json
 
 import pytest
@@ -131,12 +132,15 @@ def test_header_holds_the_numbers():
     assert f"kArenaBytes = {20464 + 96};" in header
 
 
-def _run(tmp_path, method, kernels, *more, target=None):
+def _run(tmp_path, method, kernels, *more, target=None, program=b"program"):
     (tmp_path / "info.json").write_text(json.dumps({"file_bytes": 4000, "target": target, "methods": [method]}))
     (tmp_path / "kernels.txt").write_text("\n".join(kernels))
-    names = {name: tmp_path / name for name in ("config", "selected", "placement")}
+    (tmp_path / "net.pte").write_bytes(program)
+    (tmp_path / "template").write_text('.incbin "$program"  /* $fingerprint */\n')
+    names = {name: tmp_path / name for name in ("config", "selected", "placement", "assembly")}
     outputs = [f"--{name}={path}" for name, path in names.items()]
-    inputs = [f"--info={tmp_path / 'info.json'}", f"--kernels={tmp_path / 'kernels.txt'}", "--name=//examples:net"]
+    inputs = [f"--program={tmp_path / 'net.pte'}", f"--template={tmp_path / 'template'}"]
+    inputs += [f"--info={tmp_path / 'info.json'}", f"--kernels={tmp_path / 'kernels.txt'}", "--name=//examples:net"]
     return generate.main([*inputs, *outputs, *more]), names
 
 
@@ -146,6 +150,16 @@ def test_command_line(tmp_path):
     assert names["selected"].read_text() == "aten::cat.out\ncortex_m::quantized_add.out\n"
     assert names["placement"].read_text() == 'REGION_ALIAS("ARENA", DTCM)\nREGION_ALIAS("MODEL", ITCM)\n'
     assert "arena[20464]" in names["config"].read_text()
+
+
+def test_another_program_makes_another_assembly(tmp_path):
+    """An incremental build assembles again what has changed, and the compiler does not tell it of `.incbin`."""
+    texts = set()
+    for program in (b"program", b"Program"):
+        _, names = _run(tmp_path, _method(), _method()["operators"], program=program)
+        texts.add(names["assembly"].read_text())
+        assert hashlib.sha256(program).hexdigest() in names["assembly"].read_text()
+    assert len(texts) == 2
 
 
 def test_command_line_for_the_host(tmp_path):
