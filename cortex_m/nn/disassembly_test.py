@@ -25,7 +25,10 @@ MVE = {
     "near": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8"],
     "far": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8"],
     "cortex_m_nn_extremum_mve": [r"vldrbt\.8|vldrbt\.u8", r"vmax\.s8", r"vmin\.s8", r"vstrbt\.8"],
-    "cortex_m_nn_fully_connected_mve": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", r"vqrdmulh\.s32", "le"],
+    "cortex_m_nn_fully_connected_mve": [],  # chooses between any_rows and the others
+    "any_rows": [r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", r"vqrdmulh\.s32", "le"],
+    "quick_row_per_channel": [r"dlstp\.8", r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", "letp", r"vqrdmulh\.s32"],
+    "quick_row_per_tensor": [r"dlstp\.8", r"vmlava\.s8|vmladava\.s8", r"vldrb\.u8", "letp", r"vqrdmulh\.s32"],
     "cortex_m_nn_max_pool_mve": [r"vmax\.s8", r"vldrb\.u8"],
     "cortex_m_nn_mul_mve": [r"vldrb\.s16", r"vmullb\.s16", r"vqrdmulh\.s32"],
     "cortex_m_nn_gather_inside_mve": [r"vldrb\.u8", r"vstrb\.8"],

@@ -1,6 +1,7 @@
 // Fully connected layer for MVE: four rows of weights at a time, so that each 16 input values that are loaded serve
 // four VMLADAV. With an input offset, VADDV sums the weights on the way: sum((x + offset) * w) = sum(x * w) + offset *
-// sum(w); a caller that has these sums already puts them into the bias and passes offset 0.
+// sum(w); a caller that has these sums already puts them into the bias and passes offset 0, for which
+// there are the quick rows.
 #include <stddef.h>
 
 #include "fully_connected_s8.h"
@@ -8,6 +9,116 @@
 #include "requantize.h"
 
 #if CORTEX_M_NN_MVE
+
+// A row of outputs, four at a time from `out` to `end`, where both offsets are 0: from the bias to the output byte all
+// stays in registers, which the compiler does not manage. The loop is tail-predicated, so that any depth > 0 is served;
+// shifts may have any sign: looking for positive ones would cost as much as heeding them.
+// param_step: "16" with a multiplier and shift for each output, "0" with the same four again.
+// Sums: r0, r2, r4, r6; rows of weights: r1, r3, r5, r7; r8 bias, r9 x, r10 multiplier, r11 shift; r12 depth, then the
+// next weights; q4 output offset, q5 and q6 range, q7 zero. On the stack: 64 x, 68 depth, 108 multiplier, 112 shift,
+// 116 out, 120 end, 124 offset, 128 and 132 range.
+// clang-format off
+#define QUICK_ROW(name, param_step)                                                                                   \
+  static __attribute__((naked)) void name(const int8_t *x, int32_t depth, const int8_t *w, const int32_t *bias,       \
+                                          const int32_t *multiplier, const int32_t *shift, int8_t *out,               \
+                                          const int8_t *end, int32_t output_offset, int32_t min, int32_t max) {       \
+    (void)x, (void)depth, (void)w, (void)bias, (void)multiplier, (void)shift, (void)out, (void)end;                   \
+    (void)output_offset, (void)min, (void)max;                                                                        \
+    __asm__ volatile(                                                                                                 \
+        "push {r0, r1, r4-r11, lr}\n\t"                                                                               \
+        "vpush {d8-d15}\n\t"                                                                                          \
+        "ldrd r10, r11, [sp, #108]\n\t"                                                                               \
+        "ldrd r0, r1, [sp, #124]\n\t"                                                                                 \
+        "ldr r4, [sp, #132]\n\t"                                                                                      \
+        "vdup.32 q4, r0\n\t"                                                                                          \
+        "vdup.32 q5, r1\n\t"                                                                                          \
+        "vdup.32 q6, r4\n\t"                                                                                          \
+        "vmov.i32 q7, #0\n\t"                                                                                         \
+        "mov r1, r2\n\t"                                                                                              \
+        "mov r8, r3\n"                                                                                                \
+        "1:\n\t"                                                                                                      \
+        "ldrd r9, r12, [sp, #64]\n\t"                                                                                 \
+        "ldrd r0, r2, [r8], #8\n\t"                                                                                   \
+        "add r3, r1, r12\n\t"                                                                                         \
+        "ldrd r4, r6, [r8], #8\n\t"                                                                                   \
+        "add r5, r3, r12\n\t"                                                                                         \
+        "add r7, r5, r12\n\t"                                                                                         \
+        "dlstp.8 lr, r12\n\t"                                                                                         \
+        "add r12, r7, r12\n"                                                                                          \
+        "2:\n\t"                                                                                                      \
+        "vldrb.8 q0, [r9], #16\n\t"                                                                                   \
+        "vldrb.8 q1, [r1], #16\n\t"                                                                                   \
+        "vldrb.8 q2, [r3], #16\n\t"                                                                                   \
+        "vmladava.s8 r0, q0, q1\n\t"                                                                                  \
+        "vldrb.8 q3, [r5], #16\n\t"                                                                                   \
+        "vmladava.s8 r2, q0, q2\n\t"                                                                                  \
+        "vldrb.8 q1, [r7], #16\n\t"                                                                                   \
+        "vmladava.s8 r4, q0, q3\n\t"                                                                                  \
+        "vmladava.s8 r6, q0, q1\n\t"                                                                                  \
+        "letp lr, 2b\n\t"                                                                                             \
+        "vldrw.32 q2, [r11], #" param_step "\n\t"                                                                     \
+        "vmov d0, r0, r2\n\t"                                                                                         \
+        "vmax.s32 q1, q2, q7\n\t"                                                                                     \
+        "vmov d1, r4, r6\n\t"                                                                                         \
+        "vldrw.32 q3, [r10], #" param_step "\n\t"                                                                     \
+        "vshl.s32 q0, q0, q1\n\t"                                                                                     \
+        "ldrd r0, r2, [sp, #116]\n\t"                                                                                 \
+        "vqrdmulh.s32 q0, q0, q3\n\t"                                                                                 \
+        "vmin.s32 q2, q2, q7\n\t" /* from here cortex_m_nn_divide_mve */                                              \
+        "vand q1, q0, q2\n\t"                                                                                         \
+        "mov r1, r12\n\t"                                                                                             \
+        "vshr.s32 q1, q1, #31\n\t"                                                                                    \
+        "vadd.i32 q0, q0, q1\n\t"                                                                                     \
+        "vrshl.s32 q0, q0, q2\n\t"                                                                                    \
+        "vadd.i32 q0, q0, q4\n\t"                                                                                     \
+        "vmax.s32 q0, q0, q5\n\t"                                                                                     \
+        "vmin.s32 q0, q0, q6\n\t"                                                                                     \
+        "vstrb.32 q0, [r0], #4\n\t"                                                                                   \
+        "str r0, [sp, #116]\n\t"                                                                                      \
+        "cmp r0, r2\n\t"                                                                                              \
+        "bne 1b\n\t"                                                                                                  \
+        "vpop {d8-d15}\n\t"                                                                                           \
+        "add sp, #8\n\t"                                                                                              \
+        "pop {r4-r11, pc}\n\t");                                                                                      \
+  }
+// clang-format on
+QUICK_ROW(quick_row_per_channel, "16")
+QUICK_ROW(quick_row_per_tensor, "0")
+
+// Outputs `begin` to `end` of a row; their number is a multiple of 4.
+static void quick_outputs(const cortex_m_nn_fully_connected_call *call, const int8_t *x, int32_t begin, int8_t *out,
+                          int32_t end) {
+  const cmsis_nn_fc_params *params = call->params;
+  const int32_t depth = call->filter_dims->n;
+  const int8_t *w = call->filter + begin * depth;
+  if (call->quant_step != 0) {
+    quick_row_per_channel(x, depth, w, call->bias + begin, call->multiplier + begin, call->shift + begin, out + begin,
+                          out + end, params->output_offset, params->activation.min, params->activation.max);
+  } else {
+    int32_t multiplier[4], shift[4];
+    vstrwq_s32(multiplier, vdupq_n_s32(call->multiplier[0]));
+    vstrwq_s32(shift, vdupq_n_s32(call->shift[0]));
+    quick_row_per_tensor(x, depth, w, call->bias + begin, multiplier, shift, out + begin, out + end,
+                         params->output_offset, params->activation.min, params->activation.max);
+  }
+}
+
+static bool is_quick(const cortex_m_nn_fully_connected_call *call) {
+  return call->params->input_offset == 0 && call->params->filter_offset == 0 && call->bias != NULL &&
+         call->output_dims->c >= 4;
+}
+
+static __attribute__((noinline)) void quick_rows(const cortex_m_nn_fully_connected_call *call) {
+  const int32_t channels = call->output_dims->c;
+  const int8_t *x = call->input;
+  int8_t *out = call->output;
+  for (int32_t row = call->input_dims->n; row > 0; --row, x += call->filter_dims->n, out += channels) {
+    quick_outputs(call, x, 0, out, channels / 4 * 4);
+    if (channels % 4 != 0) {  // the last four, in part again
+      quick_outputs(call, x, channels - 4, out, channels);
+    }
+  }
+}
 
 typedef struct {
   int32_t products[4];
@@ -166,7 +277,8 @@ static inline __attribute__((always_inline)) void rows(const cortex_m_nn_fully_c
   }
 }
 
-void cortex_m_nn_fully_connected_mve(const cortex_m_nn_fully_connected_call *call) {
+// Not inlined, for its prologue would be the quick rows' as well.
+static __attribute__((noinline)) void any_rows(const cortex_m_nn_fully_connected_call *call) {
 #ifdef __OPTIMIZE_SIZE__
   bool right = false;  // the form for any shift serves all
 #else
@@ -179,6 +291,14 @@ void cortex_m_nn_fully_connected_mve(const cortex_m_nn_fully_connected_call *cal
     rows(call, true);
   } else {
     rows(call, false);
+  }
+}
+
+void cortex_m_nn_fully_connected_mve(const cortex_m_nn_fully_connected_call *call) {
+  if (is_quick(call)) {
+    quick_rows(call);
+  } else {
+    any_rows(call);
   }
 }
 
