@@ -66,6 +66,11 @@ def test_a_rise_is_found_in_each_figure():
     ]  # fmt: skip
 
 
+def test_recording_one_core_keeps_the_others():
+    layers = {"conv": {"instructions": 7}}
+    assert bench.recorded_figures({"m55": {"layer": layers}}) == {**_RECORDED, "m55": {"conv": 7}}
+
+
 def test_rows_have_the_fields_of_the_report():
     """docs/bazel.md names them."""
     case = "DS-CNN"
