@@ -8,6 +8,7 @@
 
 #include "arm_nn_types.h"
 #include "requantize.h"
+#include "requantize_checks.h"
 
 static inline bool cortex_m_nn_dims_are_positive(const cmsis_nn_dims *dims) {
   return dims->n > 0 && dims->h > 0 && dims->w > 0 && dims->c > 0;
@@ -45,15 +46,6 @@ static inline bool cortex_m_nn_window_is_valid(const cmsis_nn_tile *stride, cons
   const int64_t reach_w = (int64_t)stride->w * output_dims->w + (int64_t)dilation->w * filter_dims->w;
   const int64_t reach_h = (int64_t)stride->h * output_dims->h + (int64_t)dilation->h * filter_dims->h;
   return reach_w <= INT32_MAX && reach_h <= INT32_MAX;
-}
-
-static inline bool cortex_m_nn_shifts_are_valid(const int32_t *shifts, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
-    if (!cortex_m_nn_shift_is_valid(shifts[i])) {
-      return false;
-    }
-  }
-  return true;
 }
 
 static inline bool cortex_m_nn_quant_params_are_valid(const cmsis_nn_per_channel_quant_params *quant_params,

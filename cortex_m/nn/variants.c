@@ -17,6 +17,7 @@
 #include "isa.h"
 #include "pool_s8.h"
 #include "quantize_s8.h"
+#include "requantize_checks.h"
 #include "small_s8.h"
 #include "softmax_s8.h"
 
@@ -646,6 +647,27 @@ static void test_softmax(int32_t index) {
   end("softmax", index, call.rows * call.row_size, &ctx, ARM_CMSIS_NN_SUCCESS);
 }
 
+// The kernels' checks have a variant for each core, too: `count` values of which none or a few are wrong, and behind them
+// only wrong ones.
+static void test_requantize_checks(int32_t index) {
+  static const int32_t kWrong[] = {INT32_MIN, -32, 31, INT32_MAX};
+  const int32_t count = between(0, 21);
+  bool shifts_are_valid = true, multipliers_are_valid = true;
+  for (int32_t i = 0; i < kChannels; ++i) {
+    const bool behind = i >= count;
+    shift[i] = behind || one_in(40) ? kWrong[between(0, 3)] : between(-31, 30);
+    multiplier[i] = behind || one_in(40) ? INT32_MIN : one_in(3) ? -INT32_MAX : random_multiplier();
+    shifts_are_valid &= behind || (shift[i] >= -31 && shift[i] <= 30);
+    multipliers_are_valid &= behind || multiplier[i] != INT32_MIN;
+  }
+  if (cortex_m_nn_shifts_are_valid(shift, count) != shifts_are_valid) {
+    fail("shifts_are_valid", index, "the other answer");
+  }
+  if (cortex_m_nn_requantization_is_valid(multiplier, shift, count) != (shifts_are_valid && multipliers_are_valid)) {
+    fail("requantization_is_valid", index, "the other answer");
+  }
+}
+
 int main(void) {
   for (int32_t i = 0; i < kCases && failures < 10; ++i) {
     test_convolve(i);
@@ -663,6 +685,7 @@ int main(void) {
     test_quantize(i);
     test_pools(i);
     test_softmax(i);
+    test_requantize_checks(i);
   }
   print_text("values: ");
   print_decimal(values);

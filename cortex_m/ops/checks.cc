@@ -1,5 +1,7 @@
 #include "cortex_m/ops/checks.h"
 
+#include "cortex_m/nn/requantize_checks.h"
+
 namespace cortex_m::ops {
 
 namespace {
@@ -53,10 +55,7 @@ bool ReadActivation(int64_t min, int64_t max, cmsis_nn_activation* activation) {
 }
 
 bool RequantizationIsValid(const int32_t* multipliers, const int32_t* shifts, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
-    if (multipliers[i] < kMinMultiplier || shifts[i] < -31 || shifts[i] > 30) return false;
-  }
-  return true;
+  return cortex_m_nn_requantization_is_valid(multipliers, shifts, count);
 }
 
 void ReadStrides(const Tensor& tensor, int32_t strides[4]) {
