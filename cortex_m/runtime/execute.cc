@@ -18,15 +18,17 @@ bool HasConstant(const Value& written) {
   return false;
 }
 
+// Null for no call.
+inline const char* NameOf(const fbs::ExecutionPlan* plan, const fbs::KernelCall* call) {
+  if (call == nullptr) return nullptr;
+  return plan->operators()->Get(static_cast<uint32_t>(call->op_index()))->name()->c_str();
+}
+
 }  // namespace
 
 Status Method::Call(const fbs::KernelCall& call) {
   const CallShape shape = ShapeOf(*plan_, call);
-  Used used;
-  for (size_t i = 0; i < shape.arguments; ++i) {
-    const int32_t value = call.args()->Get(static_cast<uint32_t>(i));
-    if (Status status = ReadArgument(value, used, buffers_.arguments[i]); !status.ok()) return status.OfArgument(i);
-  }
+  CORTEX_M_RETURN_IF_ERROR(ReadArguments(call, shape.arguments));
   // The verifier refused constants that are written to by name; a move can still have put one there.
   for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
     if (HasConstant(buffers_.arguments[i])) {
@@ -82,11 +84,7 @@ const fbs::KernelCall* Method::CallAt(int32_t instruction) const {
   return InstructionsOf(*plan_)->Get(static_cast<uint32_t>(instruction))->instr_args_as_KernelCall();
 }
 
-const char* Method::operator_name(int32_t instruction) const {
-  const fbs::KernelCall* call = CallAt(instruction);
-  if (call == nullptr) return nullptr;
-  return plan_->operators()->Get(static_cast<uint32_t>(call->op_index()))->name()->c_str();
-}
+const char* Method::operator_name(int32_t instruction) const { return NameOf(plan_, CallAt(instruction)); }
 
 size_t Method::call_output_count(int32_t instruction) const {
   const fbs::KernelCall* call = CallAt(instruction);
@@ -107,9 +105,8 @@ void Method::Begin() {
 
 bool Method::done() const { return next_ >= instruction_count(); }
 
-Status Method::Run(uint32_t index) {
-  const fbs::Instruction& instruction = *InstructionsOf(*plan_)->Get(index);
-  next_ = index + 1;
+Status Method::Run(const fbs::Instruction& instruction) {
+  ++next_;
   switch (instruction.instr_args_type()) {
     case fbs::InstructionArguments::KernelCall:
       return Call(*instruction.instr_args_as_KernelCall());
@@ -134,13 +131,17 @@ Status Method::Run(uint32_t index) {
 }
 
 Status Method::Step() {
-  if (done()) return Status(Code::kInvalidArgument, "there is no instruction left: call Begin() first");
+  const auto* instructions = plan_ == nullptr ? nullptr : InstructionsOf(*plan_);
+  if (next_ >= SizeOf(instructions)) {
+    return Status(Code::kInvalidArgument, "there is no instruction left: call Begin() first");
+  }
   const int32_t instruction = next_instruction();
-  const char* name = operator_name(instruction);
+  const fbs::Instruction& stored = *instructions->Get(next_);
+  const char* name = NameOf(plan_, stored.instr_args_as_KernelCall());
   g_running.operator_name = name;
   g_running.instruction = instruction;
   if (observer_.notify != nullptr) observer_.notify(observer_.context, instruction, Phase::kBegin);
-  const Status status = Run(static_cast<uint32_t>(instruction));
+  const Status status = Run(stored);
   if (observer_.notify != nullptr) observer_.notify(observer_.context, instruction, Phase::kEnd);
   g_running.instruction = -1;
   g_running.operator_name = nullptr;
@@ -150,7 +151,8 @@ Status Method::Step() {
 Status Method::Execute(uint32_t instruction_limit) {
   if (plan_ == nullptr) return Status(Code::kInvalidArgument, "the method is not initialised");
   Begin();
-  while (!done()) {
+  const size_t count = instruction_count();
+  while (next_ < count) {
     if (instruction_limit-- == 0) {
       return Status(Code::kInvalidProgram, "the method did not end within the limit of instructions",
                     plan_->name()->c_str(), next_instruction());

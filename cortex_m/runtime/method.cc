@@ -45,7 +45,6 @@ Status Method::Init(const Program& program, const char* name, KernelTable kernel
 
 Status Method::InitMeasured(const Program& program, const char* name, KernelTable kernels, const MethodBuffers& buffers,
                             Span<const Span<uint8_t>> planned) {
-  program_ = program;
   buffers_ = buffers;
   next_ = 0;
 
@@ -57,8 +56,9 @@ Status Method::InitMeasured(const Program& program, const char* name, KernelTabl
     plan_ = nullptr;
     return status;
   }
+  FindConstants(program);
   FillSlots();
-  CopyInitialState();
+  CopyInitialState(program);
   return Status();
 }
 
@@ -94,6 +94,16 @@ Status Method::BindMemory(Span<const Span<uint8_t>> planned) {
   return Status();
 }
 
+void Method::FindConstants(const Program& program) {
+  constants_ = nullptr;
+  constant_offsets_ = nullptr;
+  const fbs::SubsegmentOffsets* constants = program.flatbuffer()->constant_segment();
+  // Entry 0 stands for "no data": alone it says that there are no constants, and then the segment need not exist (verify.cc).
+  if (constants == nullptr || SizeOf(constants->offsets()) <= 1) return;
+  constants_ = program.Segment(constants->segment_index()).data;
+  constant_offsets_ = constants->offsets()->data();
+}
+
 void Method::FillSlots() {
   int32_t value = -1;
   for (Slot& slot : buffers_.slots) {
@@ -108,8 +118,8 @@ void Method::FillSlots() {
   }
 }
 
-void Method::CopyInitialState() {
-  if (SizeOf(program_.flatbuffer()->mutable_data_segments()) == 0) return;
+void Method::CopyInitialState(const Program& program) {
+  if (SizeOf(program.flatbuffer()->mutable_data_segments()) == 0) return;
   for (uint32_t i = 0; i < SizeOf(plan_->values()); ++i) {
     const fbs::Tensor* tensor = plan_->values()->Get(i)->val_as_Tensor();
     if (tensor == nullptr || tensor->data_buffer_idx() == 0 || tensor->allocation_info() == nullptr) continue;
@@ -117,7 +127,7 @@ void Method::CopyInitialState() {
     const size_t segment = extra == nullptr ? 0 : static_cast<size_t>(extra->mutable_data_segments_idx());
     const Tensor state = OwnTensor(static_cast<int32_t>(i));
     const size_t bytes = ByteSize(state);
-    if (bytes > 0) std::memcpy(state.data, program_.InitialState(segment, tensor->data_buffer_idx()), bytes);
+    if (bytes > 0) std::memcpy(state.data, program.InitialState(segment, tensor->data_buffer_idx()), bytes);
   }
 }
 

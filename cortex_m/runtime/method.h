@@ -25,9 +25,13 @@
 #include "cortex_m/runtime/tensor.h"
 
 namespace executorch_flatbuffer {
+struct EValue;
+struct Instruction;
 struct IntList;
 struct KernelCall;
+enum class KernelTypes : uint8_t;
 struct OptionalTensorList;
+struct Tensor;
 struct TensorList;
 }  // namespace executorch_flatbuffer
 
@@ -104,14 +108,19 @@ class Method {
   const executorch_flatbuffer::KernelCall* CallAt(int32_t instruction) const;
   Status FindKernels(KernelTable kernels);
   Status BindMemory(Span<const Span<uint8_t>> planned);
+  void FindConstants(const Program& program);
   void FillSlots();
-  void CopyInitialState();
+  void CopyInitialState(const Program& program);
 
   Slot* FindSlot(int32_t value) const;
+  Tensor TensorOf(const executorch_flatbuffer::Tensor& stored, int32_t value) const;
   // The value itself, whatever a move made of it.
   Tensor OwnTensor(int32_t value) const;
   // What the value stands for now, if that is a number or a tensor; kNone for a list or string.
   Value Read(int32_t value) const;
+  Value ReadSlot(const Slot& slot) const;
+  void ReadInto(const executorch_flatbuffer::EValue& stored, executorch_flatbuffer::KernelTypes type, int32_t value,
+                Value& read) const;
   Status SetMemory(int32_t value, Span<uint8_t> memory);
 
   // Room in buffers_ that the call at hand has used for the items of its lists.
@@ -124,15 +133,20 @@ class Method {
   Status ReadInts(const executorch_flatbuffer::IntList& list, Used& used, Value& argument) const;
   Status ReadTensors(const executorch_flatbuffer::TensorList& list, Used& used, Value& argument) const;
   Status ReadOptionalTensors(const executorch_flatbuffer::OptionalTensorList& list, Used& used, Value& argument) const;
-  Status ReadArgument(int32_t value, Used& used, Value& argument) const;
+  Status ReadList(const executorch_flatbuffer::EValue& stored, executorch_flatbuffer::KernelTypes type, Used& used,
+                  Value& argument) const;
+  // The first `count` of them, into buffers_.arguments.
+  Status ReadArguments(const executorch_flatbuffer::KernelCall& call, size_t count) const;
 
-  Status Run(uint32_t instruction);
+  Status Run(const executorch_flatbuffer::Instruction& instruction);
   Status Call(const executorch_flatbuffer::KernelCall& call);
   void Move(int32_t from, int32_t to);
   Status IsTrue(int32_t condition, bool& truth) const;
 
-  Program program_;
   const executorch_flatbuffer::ExecutionPlan* plan_ = nullptr;
+  // Constant `buffer` lies at constants_ + constant_offsets_[buffer]; both null for a program without.
+  const uint8_t* constants_ = nullptr;
+  const uint64_t* constant_offsets_ = nullptr;
   MethodBuffers buffers_;
   Span<const Span<uint8_t>> planned_;
   Observer observer_;

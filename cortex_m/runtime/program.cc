@@ -120,12 +120,6 @@ Span<const uint8_t> Program::Segment(size_t segment) const {
   return {bytes_.data + segments_begin_ + static_cast<size_t>(data->offset()), static_cast<size_t>(data->size())};
 }
 
-const uint8_t* Program::ConstantData(size_t buffer) const {
-  const fbs::SubsegmentOffsets* constants = flatbuffer_->constant_segment();
-  return Segment(constants->segment_index()).data +
-         static_cast<size_t>(constants->offsets()->Get(static_cast<uint32_t>(buffer)));
-}
-
 const uint8_t* Program::InitialState(size_t mutable_segment, size_t buffer) const {
   const fbs::SubsegmentOffsets* state =
       flatbuffer_->mutable_data_segments()->Get(static_cast<uint32_t>(mutable_segment));

@@ -67,8 +67,7 @@ class Program {
   const executorch_flatbuffer::ExecutionPlan* FindPlan(const char* name) const;
   // Where segment `segment` begins, and how many bytes it has; for indices that Load() accepted.
   Span<const uint8_t> Segment(size_t segment) const;
-  // Data of the tensor whose data_buffer_idx is `buffer`: of a constant, or the initial state of a mutable tensor.
-  const uint8_t* ConstantData(size_t buffer) const;
+  // Initial state of the mutable tensor whose data_buffer_idx is `buffer`.
   const uint8_t* InitialState(size_t mutable_segment, size_t buffer) const;
 
  private:

@@ -50,7 +50,8 @@ int NextLargeDimension(const Tensor& tensor, int position) {
 // True if the dimensions larger than 1 lie in memory as `order` says, outermost first.
 bool HasOrder(const Tensor& tensor, const uint8_t* order) {
   int position = 0;
-  for (int i = 0; i < tensor.rank; ++i) {
+  while (position < tensor.rank && tensor.dim_order[position] == order[position]) ++position;  // mostly all of them
+  for (int i = position; i < tensor.rank; ++i) {
     if (tensor.sizes[order[i]] == 1) continue;
     position = NextLargeDimension(tensor, position);
     if (tensor.dim_order[position] != order[i]) return false;
