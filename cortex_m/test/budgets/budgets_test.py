@@ -86,7 +86,8 @@ def test_what_is_over_its_budget_is_shown_beside_the_baseline(now, tmp_path):
     assert table["code"][2] == "+100" and table["cortex_m::Method::Execute"][2] == "+4"
     assert table["arena"][3] == "+100.0 %"
     (grown,) = [cells for name, cells in table.items() if name.startswith("1 cortex_m::quantized_conv2d")]
-    assert grown[2] == "+1,000"
+    # Another run has longer arguments, so that the timer that counts instructions ticks at other ones: one more or less.
+    assert grown[2] in ("+999", "+1,000", "+1,001")
     (new,) = [cells for name, cells in table.items() if name.startswith("3 cortex_m::quantized_linear")]
     assert new[0] == "-" and new[3] == "new"
 
