@@ -23,7 +23,7 @@ def test_groups_and_files_add_up_to_the_sections(elf):
 @pytest.mark.parametrize(("elf", "suffix"), list(zip(ELVES, ("_dsp.c", "_mve.c"))))
 def test_files_are_in_their_groups(elf, suffix):
     group_of = {file: group for file, group, _ in read_flash(elf).files}
-    assert group_of["verify.cc"] == group_of["method.cc"] == "runtime"
+    assert group_of["execute.cc"] == group_of["method.cc"] == "runtime"
     assert group_of["embedded.cc"] == group_of["files.cc"] == "runner"
     assert group_of["startup.c"] == group_of["semihosting.c"] == "start-up and console"
     assert group_of["quantized_conv2d.cc"] == group_of["kernels.cc"] == "operators"
