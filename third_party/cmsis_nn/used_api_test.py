@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 _STATED = Path("third_party/cmsis_nn/api_test.cc").read_text()
-_ADDITIONAL = "".join(Path("cortex_m/nn", name).read_text() for name in ("additional.h", "quantization.h"))
+_ADDITIONAL = "".join(
+    Path("cortex_m/nn", name).read_text() for name in ("additional.h", "quantization.h", "requantize_checks.h")
+)
 _OPERATORS = sorted(Path("cortex_m/ops").glob("*.cc")) + sorted(Path("cortex_m/ops").glob("*.h"))
 
 
