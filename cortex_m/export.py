@@ -52,19 +52,19 @@ class ModelSource:
     module: the network, or an ExportedProgram of one (as torch.export.load gives); it is put into eval mode.
     example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
     calibration: calls to observe value ranges with; the example inputs alone if empty.
-    evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
-        accuracy that its budgets ask for over all of them. The example inputs alone if empty.
     output_shapes: if given, what the module must return, checked before anything long begins.
     tune: as of CortexMQuantizer. False where the calibration samples are few and unlike what is to come: tuning fits
         the weights to them.
+    evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
+        accuracy that its budgets ask for over all of them. The example inputs alone if empty.
     """
 
     module: torch.nn.Module | ExportedProgram
     example_inputs: Inputs
     calibration: Sequence[Inputs] = ()
-    evaluation: Sequence[Inputs] = ()
     output_shapes: Sequence[Sequence[int]] | None = None
     tune: bool = True
+    evaluation: Sequence[Inputs] = ()
 
 
 @dataclasses.dataclass(frozen=True)

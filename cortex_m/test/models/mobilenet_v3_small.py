@@ -95,4 +95,6 @@ def model() -> ModelSource:
             norm.momentum = 1.0  # the statistics of this one batch
     with torch.no_grad():
         network.train()(torch.cat(calibration))
-    return ModelSource(network.eval(), (images[PREDICTED],), [(image,) for image in calibration], [[1, 1000]])
+    return ModelSource(
+        network.eval(), (images[PREDICTED],), [(image,) for image in calibration], output_shapes=[[1, 1000]]
+    )
