@@ -99,7 +99,9 @@ def test_files_that_git_ignores_are_left_alone_and_new_ones_are_not(workspace):
     assert status == 1 and "new.py" in printed and "ignored.py" not in printed and "link.py" not in printed
 
 
-def test_without_git_generated_folders_are_left_alone(workspace):
+def test_without_git_generated_folders_are_left_alone(workspace, monkeypatch):
+    # The folder of temporary files may lie below a repository: Bazel's own folder has a link to .git.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(workspace.parent))
     for folder in ("bazel-out", "__pycache__", ".mypy_cache", "a"):
         (workspace / folder).mkdir(exist_ok=True)
         (workspace / folder / "file.py").write_text("x = 1\n")
