@@ -27,6 +27,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
+from cortex_m.analysis.loss import FLOOR_DB, Loss, require_quality
 from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
@@ -57,6 +58,8 @@ class ModelSource:
         the weights to them.
     evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
         accuracy that its budgets ask for over all of them. The example inputs alone if empty.
+    sqnr_floor_db: an output whose signal to quantization noise ratio is lower is an error; over the samples of `evaluation`, or
+        without those over some that it was calibrated with. -math.inf lets everything pass.
     """
 
     module: torch.nn.Module | ExportedProgram
@@ -65,6 +68,7 @@ class ModelSource:
     output_shapes: Sequence[Sequence[int]] | None = None
     tune: bool = True
     evaluation: Sequence[Inputs] = ()
+    sqnr_floor_db: float = FLOOR_DB
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +97,7 @@ class ExportResult:
     memory: MemoryPlan  # read from the bytes of `program`
     accuracy: Accuracy  # of each layer
     evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
+    loss: Loss | None = None  # of each output
 
     @property
     def sqnr_db(self) -> float:
@@ -124,7 +129,7 @@ def export_model(
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
 
-    Raises ModelError for a module and inputs that do not go together, ValueError with quantize_io=False for a float
+    Raises ModelError for a module and inputs that do not go together, QualityError for an output below the source's floor, ValueError with quantize_io=False for a float
     input or output that is not quantized.
     """
     target = target or CortexMTargetConfig.any()
@@ -165,15 +170,23 @@ def export_model(
     accuracy = Accuracy(passes.report.instructions, reference, tuner.channel_factors if tuner is not None else {})
     expected = ReferenceProgram(program).run(inputs, accuracy.begin(source.example_inputs))
     _check_same_shapes(float_outputs, expected)
+    judged = [(float_outputs, expected)]
     for sample in _more_samples(source, program):
-        ReferenceProgram(program).run(tuple(map(_to_stored, sample, passes.report.inputs)), accuracy.begin(sample))
+        stored = tuple(map(_to_stored, sample, passes.report.inputs))
+        judged.append((_float_outputs(module, sample), ReferenceProgram(program).run(stored, accuracy.begin(sample))))
     evaluation = []
     for number, sample in enumerate(source.evaluation, 1):
         progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
         evaluation.append(Prediction(stored, ReferenceProgram(program).run(stored), _float_outputs(module, sample)))
+    if evaluation:
+        judged = [(each.float_outputs, each.expected) for each in evaluation]
+    results = passes.report.outputs
+    real = [(floats, [*map(_to_real, outputs, results)]) for floats, outputs in judged]
+    loss = Loss.of([tensor.name for tensor in results], real, held_out=bool(evaluation))
+    require_quality(loss, accuracy.layers(), source.sqnr_floor_db, quantizer.report.warnings)
     return ExportResult(
-        program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation
+        program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation, loss
     )
 
 

@@ -9,6 +9,7 @@ What is done, in this order; none of it changes what the model computes:
     the same shape, zero-width padding, windows of one element;
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
+  - masks before a softmax: one form (`masks`);
   - operators with several results (split, max along a dim) become single ones: see `decompose`;
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
   - a batch norm over images that no convolution before it has absorbed becomes a depthwise 1x1 convolution;
@@ -27,6 +28,7 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
 from cortex_m.quantizer.decompose import decompose
+from cortex_m.quantizer.masks import make_masks_canonical
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.report import RemovedNode, source_location
 from cortex_m.quantizer.synonyms import use_one_name
@@ -83,6 +85,8 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     removals = _remove_identities(model)
     make_windows_canonical(model, training)
     make_matrices_canonical(model)
+    if not training:
+        make_masks_canonical(model)
     decompose(model)
     _make_padding_numeric(model)
     if not training:

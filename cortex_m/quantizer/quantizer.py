@@ -89,7 +89,7 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         """Annotates what can be quantized. QuantizationError with strict=True if something cannot."""
         reporter = QuantizerReporter([self])
         matches, refusals = find_matches(model.graph, self._matcher, self._config_of, self._finder)
-        quantized, unneeded = annotate(matches)
+        quantized, unneeded = annotate(matches, training=self._is_qat)
         refusals += unneeded
         self._fill_report(quantized, refusals)
         reporter.log_quantizer_report(model)

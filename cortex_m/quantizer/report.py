@@ -62,6 +62,11 @@ class QuantizerReport:
     removed: list[RemovedNode] = field(default_factory=list)
     tuner: Tuner | None = None
 
+    @property
+    def warnings(self) -> list[str]:
+        """After conversion: what makes the int8 model inaccurate, a sentence each."""
+        return [str(narrow) for narrow in self.tuner.narrow_ranges] if self.tuner is not None else []
+
     def __str__(self) -> str:
         counts: dict[str, int] = {}
         for layer in self.quantized:
@@ -75,6 +80,7 @@ class QuantizerReport:
         lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
         if self.tuner is not None:
             lines.append(f"Accuracy: {self.tuner.summary}")
+        lines += [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     def details(self) -> str:

@@ -69,7 +69,7 @@ PATTERNS = (
         tails=CLAMPS,
         activations=(0, 1),
         check=_matmul,
-        limits="any rank and broadcasting, vectors too (mm, bmm, mv, dot, addmm, baddbmm, attention without mask)",
+        limits="any rank and broadcasting, vectors too (mm, bmm, mv, dot, addmm, baddbmm, attention)",
     ),
     Pattern(
         name="softmax",
