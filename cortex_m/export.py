@@ -184,7 +184,12 @@ def export_model(
     results = passes.report.outputs
     real = [(floats, [*map(_to_real, outputs, results)]) for floats, outputs in judged]
     loss = Loss.of([tensor.name for tensor in results], real, held_out=bool(evaluation))
-    require_quality(loss, accuracy.layers(), source.sqnr_floor_db, quantizer.report.warnings)
+    layers = accuracy
+    if loss.held_out and loss.is_below(source.sqnr_floor_db):  # then the layers on the same samples tell more
+        layers = Accuracy(passes.report.instructions, reference, accuracy.channel_factors)
+        for sample, prediction in zip(source.evaluation[:MAX_SAMPLES], evaluation):
+            ReferenceProgram(program).run(prediction.inputs, layers.begin(sample))
+    require_quality(loss, layers.layers(), source.sqnr_floor_db, quantizer.report.warnings)
     return ExportResult(
         program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation, loss
     )

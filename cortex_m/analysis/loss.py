@@ -59,6 +59,9 @@ class Loss:
         outputs = tuple(OutputLoss(names[i], _decibels(signal[i], noise[i])) for i in floating)
         return cls(outputs, len(pairs), held_out)
 
+    def is_below(self, floor_db: float) -> bool:
+        return any(output.sqnr_db < floor_db for output in self.outputs)
+
     def __str__(self) -> str:
         count = f"{self.samples} sample" + ("s" if self.samples > 1 else "")
         if self.held_out:

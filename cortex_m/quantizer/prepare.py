@@ -9,6 +9,7 @@ What is done, in this order; none of it changes what the model computes:
     the same shape, zero-width padding, windows of one element;
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
+  - interpolation, and means over windows of different sizes, are linear layers (`resample`);
   - masks before a softmax: one form (`masks`);
   - operators with several results (split, max along a dim) become single ones: see `decompose`;
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
@@ -31,6 +32,7 @@ from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.masks import make_masks_canonical
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.report import RemovedNode, source_location
+from cortex_m.quantizer.resample import make_resampling_linear
 from cortex_m.quantizer.synonyms import use_one_name
 
 aten = torch.ops.aten
@@ -84,6 +86,8 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     use_one_name(model)
     removals = _remove_identities(model)
     make_windows_canonical(model, training)
+    if not training:
+        make_resampling_linear(model)
     make_matrices_canonical(model)
     if not training:
         make_masks_canonical(model)

@@ -19,7 +19,7 @@ def _mask(match: Match) -> str | None:
         (node,) = node.users
     if node.target not in _SOFTMAX:
         return "a masked_fill with a tensor that no softmax reads; fill with a number"
-    mask, fill = match.argument(1), match.argument(2)
+    mask = match.argument(1)
     if not isinstance(mask, Node) or fake(mask).dtype != torch.bool:
         return "its mask is not a tensor of bool"
     return None
