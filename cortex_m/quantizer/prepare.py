@@ -7,6 +7,7 @@ What is done, in this order; none of it changes what the model computes:
   - in-place operators become out-of-place ones, and synonyms one operator;
   - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
     the same shape, zero-width padding, windows of one element;
+  - recurrent cells become the layers that they are (`cells`);
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
   - interpolation, and means over windows of different sizes, are linear layers (`resample`);
@@ -28,6 +29,7 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
+from cortex_m.quantizer.cells import unfold_cells
 from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.masks import make_masks_canonical
 from cortex_m.quantizer.match import argument, fake
@@ -85,6 +87,7 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     _make_out_of_place(model)
     use_one_name(model)
     removals = _remove_identities(model)
+    unfold_cells(model)
     make_windows_canonical(model, training)
     if not training:
         make_resampling_linear(model)
