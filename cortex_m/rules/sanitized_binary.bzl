@@ -6,7 +6,7 @@ def _sanitized_impl(settings, _attr):
     return {
         "//command_line_option:copt": settings["//command_line_option:copt"] + [
             _SANITIZE,
-            "-fsanitize-recover=undefined",
+            "-fno-sanitize-recover=all",
             "-fno-omit-frame-pointer",
             "-g1",
         ],
