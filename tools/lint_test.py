@@ -1,8 +1,4 @@
-"""`bazel run //tools:lint` names a file of each kind of fault and mends it, and the checkout has none of them.
-
-Bazel sees no list of the checkout's files, so this test is never taken from a cache. It follows its own link to the checkout
-and leaves the linters' caches there, which Git ignores.
-"""
+"""`bazel run //tools:lint` names a file of each kind of fault and mends it. .ci/run runs it on the checkout."""
 
 import os
 import shutil
@@ -15,9 +11,6 @@ import pytest
 from tools import lint
 
 TOOL = Path("tools/lint.py").resolve()
-CHECKOUT = TOOL.parents[1]
-# buildifier is left out: npm may have to download it.
-CHECKED = [name for name in lint.LINTERS if name != "buildifier"]
 
 # A file that the linter objects to, and what it makes of it; None where a person must decide.
 FAULTS = {
@@ -32,25 +25,19 @@ FAULTS = {
 def workspace(tmp_path: Path) -> Path:
     """A folder with the settings of the checkout and without Git."""
     for settings in ("ruff.toml", "mypy.ini", ".clang-format", ".buildifier.json"):
-        shutil.copy(CHECKOUT / settings, tmp_path)
+        shutil.copy(settings, tmp_path)
     (tmp_path / "a").mkdir()
     return tmp_path
 
 
 def run(workspace: Path, *flags: str, **variables: str) -> tuple[int, str]:
     """Exit status and all that is printed."""
-    shared = {"MYPY_CACHE_DIR": str(CHECKOUT / ".mypy_cache")}  # what it knows of Python's own modules
+    shared = {"MYPY_CACHE_DIR": str(workspace.parent / "mypy_cache")}  # what it knows of Python's own modules
     environment = {**os.environ, **shared, "BUILD_WORKSPACE_DIRECTORY": str(workspace), **variables}
     result = subprocess.run(
         [sys.executable, TOOL, *flags], env=environment, cwd="/", capture_output=True, check=False, text=True
     )
     return result.returncode, result.stdout + result.stderr
-
-
-@pytest.mark.parametrize("name", CHECKED)
-def test_the_checkout(name, capfd):
-    assert (CHECKOUT / "WORKSPACE").is_file(), f"{CHECKOUT} is not the checkout; this test runs where that is"
-    assert lint.lint(CHECKOUT, [name]) == [], capfd.readouterr().out
 
 
 @pytest.mark.parametrize("name", FAULTS)
