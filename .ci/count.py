@@ -12,7 +12,6 @@ import json
 import sys
 from pathlib import Path
 
-
 SLOWEST = 20
 
 
