@@ -17,6 +17,7 @@ FAULTS = {
     "ruff-check": ("a/unused.py", "import os\n", ""),
     "ruff-format": ("a/quotes.py", "x = {  'a':1 }\n", 'x = {"a": 1}\n'),
     "mypy": ("a/wrong.py", 'def number() -> int:\n    return "one"\n', None),
+    "structure": ("cortex_m/nn/above.c", '#include "cortex_m/ops/checks.h"\n', None),
     "clang-format": ("a/spaces.cc", "int  f( ){return 1;}\n", "int f() { return 1; }\n"),
 }
 
@@ -26,7 +27,9 @@ def workspace(tmp_path: Path) -> Path:
     """A folder with the settings of the checkout and without Git."""
     for settings in ("ruff.toml", "mypy.ini", ".clang-format", ".buildifier.json"):
         shutil.copy(settings, tmp_path)
-    (tmp_path / "a").mkdir()
+    for folder in ("a", "cortex_m/nn", "docs"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "docs" / "architecture.md").write_text("| `nn` | pointers → results | | |\n")
     return tmp_path
 
 
@@ -58,7 +61,7 @@ def test_every_linter_runs_and_all_faults_are_named_at_once(workspace):
         (workspace / file).write_text(text)
     status, printed = run(workspace, "--skip=buildifier")
     assert status == 1 and all(file in printed for file, _, _ in FAULTS.values())
-    assert "lint: ruff-check, ruff-format, mypy, clang-format found something." in printed
+    assert "lint: ruff-check, ruff-format, mypy, structure, clang-format found something." in printed
 
 
 def test_without_npm_buildifier_is_one_sentence_unless_it_is_left_out(workspace, tmp_path):
