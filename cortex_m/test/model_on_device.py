@@ -27,7 +27,7 @@ from cortex_m.boards import boards
 from cortex_m.simulator import MissingSimulator, SimulatorError, elf_size, run
 from cortex_m.test import accuracy, figures, samples
 from cortex_m.test.batch import read_layers
-from cortex_m.test.budgets import Budgets, summary
+from cortex_m.test.budgets import Budgets, check_part, summary
 from cortex_m.test.samples import Sample
 
 
@@ -171,6 +171,10 @@ def check(options: argparse.Namespace) -> tuple[str, list[str], list[str]]:
     reached = judge(cases, runs, program, report)
     now = measure(options.elf, runs, report) if on_board else None
     exceeded, tables = budgets.check(now, then, reached)
+    if options.part:
+        unfit = check_part(options.part, options.core, options.part_cores.split(","), now)
+        tables += [figures.flash_table(now, then), figures.ram_table(now, then)] if unfit and now else []
+        exceeded += unfit
     if options.record and now is not None and not sentences:  # whatever the budgets are
         figures.write(options.record, options.core, now, options.record_cores.split(","))
         exceeded, tables = [], []
@@ -190,6 +194,8 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("--input", type=Path, action="append", default=[], help=".npy of an input; once for each")
     parse.add_argument("--expected", type=Path, action="append", default=[], help=".npy of an output; once for each")
     parse.add_argument("--report", type=Path, help="the exporter's report, JSON: names of the layers")
+    parse.add_argument("--part", help="a microcontroller of parts.yaml that it must fit into")
+    parse.add_argument("--part_cores", default="", help="all cores that the model is tested on, separated by commas")
     parse.add_argument("--max_flash_bytes", type=int, help="budget: code, constants, model and initial values")
     parse.add_argument("--max_ram_bytes", type=int, help="budget: arena, data and the stack as deep as used")
     parse.add_argument("--max_instructions", type=int, help="budget: of one inference")
