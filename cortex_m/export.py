@@ -30,6 +30,7 @@ from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from cortex_m.errors import ModelError
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -39,10 +40,6 @@ from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
 
 Inputs = tuple[torch.Tensor, ...]
-
-
-class ModelError(ValueError):
-    """The model or its inputs cannot be exported; the message is one sentence for the person who wrote them."""
 
 
 @dataclasses.dataclass(frozen=True)

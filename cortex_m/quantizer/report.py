@@ -18,6 +18,7 @@ _LIBRARY = re.compile(r"[\\/](torch|torchao|executorch)[\\/]")
 def source_location(node: Node) -> str:
     """`file:line` of the innermost frame of the user's own code that made the node; '?' if export kept none."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    frames = [frame for frame in frames if not frame[0].startswith("<")]  # generated code
     own = [frame for frame in frames if not ("site-packages" in frame[0] and _LIBRARY.search(frame[0]))]
     if not frames:
         return "?"
