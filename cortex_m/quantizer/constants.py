@@ -1,7 +1,7 @@
 """Values that a graph computes from its parameters alone: a weight norm, a standardized or scaled weight, a table.
 
 They are the same in every call, so they become constants before annotation, as if the model had stored them. What the
-graph changes (a buffer that `forward` writes) and what it draws at random is none.
+graph changes (a buffer that `forward` writes) and what it draws at random is none. All constants are contiguous.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.export.unflatten import _assign_attr, _AttrKind
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
@@ -100,6 +101,26 @@ def fold_constants(model: GraphModule) -> None:
             for user in readers:
                 user.replace_input_with(node, constant)
     model.graph.eliminate_dead_code()
+
+
+def make_constants_contiguous(model: GraphModule) -> bool:
+    """Replaces the parameters and buffers that lie in another order by contiguous copies, in place; whether there were any.
+
+    A weight from a channels_last module or from another framework is the same weight, and so becomes the same bytes.
+    """
+    names = {node.target for node in model.graph.nodes if node.op == "get_attr"}
+    found = False
+    for name in sorted(names):
+        value = attribute(model, name)
+        # Strides alone tell: a depthwise weight in channels_last is_contiguous(), and kernels still take another way.
+        if isinstance(value, torch.Tensor) and value.stride() != torch.empty(value.shape, device="meta").stride():
+            kind = _AttrKind.PARAMETER if isinstance(value, torch.nn.Parameter) else _AttrKind.BUFFER
+            copy = value.detach().clone(memory_format=torch.contiguous_format)
+            if kind is _AttrKind.PARAMETER:
+                copy = torch.nn.Parameter(copy, requires_grad=value.requires_grad)
+            _assign_attr(copy, model, name, kind)
+            found = True
+    return found
 
 
 def _stored(model: GraphModule, node: Node) -> int:

@@ -31,7 +31,7 @@ from cortex_m.quantizer.aliasing import derives_from, is_in_place, memory_owner
 from cortex_m.quantizer.batch_norms import fold_batch_norms, make_batch_norms_depthwise
 from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
-from cortex_m.quantizer.constants import fold_constants
+from cortex_m.quantizer.constants import fold_constants, make_constants_contiguous
 from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.regions import inline_regions
@@ -88,7 +88,10 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     _make_tensors_positional(model)
     _make_out_of_place(model)
     use_one_name(model)
+    reordered = make_constants_contiguous(model)
     removals = _remove_identities(model)
+    if removals or reordered:
+        _accept_any_strides(model)
     if not training:
         fold_constants(model)
         fold_batch_norms(model)
@@ -217,12 +220,14 @@ def _remove_identities(model: GraphModule) -> list[RemovedNode]:
         removals.append(RemovedNode(node.name, str(node.target), source_location(node)))
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)
-    if removals:
-        # `view` demands strides that a removed contiguous() may have provided; `reshape` does not.
-        for node in model.graph.nodes:
-            if node.target is aten.view.default:
-                node.target = aten.reshape.default
     return removals
+
+
+def _accept_any_strides(model: GraphModule) -> None:
+    """`view` demands strides that a removed contiguous(), or a weight in another order, has provided; `reshape` does not."""
+    for node in model.graph.nodes:
+        if node.target is aten.view.default:
+            node.target = aten.reshape.default
 
 
 def _make_padding_numeric(model: GraphModule) -> None:
