@@ -62,12 +62,14 @@ class QuantizerReport:
     float_nodes: list[FloatNode] = field(default_factory=list)
     removed: list[RemovedNode] = field(default_factory=list)
     tuner: Tuner | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}
         for layer in self.quantized:
             counts[layer.pattern] = counts.get(layer.pattern, 0) + 1
-        lines = [f"Quantized to int8: {len(self.quantized)} layers"]
+        lines = [f"Warning: {warning}" for warning in self.warnings]
+        lines += [f"Quantized to int8: {len(self.quantized)} layers"]
         lines += [f"  {count:4d} x {name}" for name, count in counts.items()]
         if self.removed:
             names = ", ".join(f"{node.name} ({node.location})" for node in self.removed)
