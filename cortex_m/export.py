@@ -22,35 +22,32 @@ import torch
 from executorch.exir import to_edge_transform_and_lower
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
-from torchao.quantization.pt2e import move_exported_model_to_eval
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.analysis.memory import MemoryPlan
+from cortex_m.capture import Captured, Inputs, as_module, capture, run_float
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from cortex_m.errors import ModelError
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
+from cortex_m.own_copy import own_copy
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import BoundaryTensor
 from cortex_m.quantizer.quantizer import CortexMQuantizer
+from cortex_m.same_function import Guard, require_finite
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
-
-Inputs = tuple[torch.Tensor, ...]
-
-
-class ModelError(ValueError):
-    """The model or its inputs cannot be exported; the message is one sentence for the person who wrote them."""
-
 
 @dataclasses.dataclass(frozen=True)
 class ModelSource:
     """What the exporter needs from a user.
 
-    module: the network, or an ExportedProgram of one (as torch.export.load gives); it is put into eval mode.
-    example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
+    module: the network, or an ExportedProgram of one (as torch.export.load gives); it is exported in evaluation, and stays
+        as it is: mode, parameters, buffers and hooks. A half or double precision one is exported in float32.
+    example_inputs: one call's positional arguments, tensors. Their shapes, dtypes and memory formats are those of the program.
     calibration: calls to observe value ranges with; the example inputs alone if empty.
     output_shapes: if given, what the module must return, checked before anything long begins.
     tune: as of CortexMQuantizer. False where the calibration samples are few and unlike what is to come: tuning fits
@@ -124,29 +121,44 @@ def export_model(
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
 
-    Raises ModelError for a module and inputs that do not go together, ValueError with quantize_io=False for a float
-    input or output that is not quantized.
+    Raises ModelError for a module and inputs that do not go together, for what cannot be captured or is not finite, and if
+    the prepared graph were not the function of the module; ValueError with quantize_io=False for a float input or output
+    that is not quantized.
     """
     target = target or CortexMTargetConfig.any()
     passes = CortexMPassManager(
         target_config=target, strict=strict, allow_fallback=allow_fallback, quantize_io=quantize_io
     )
-    if isinstance(source.module, ExportedProgram):
-        module = move_exported_model_to_eval(source.module.module())
-    else:
-        module = source.module.eval()
-    progress("running the float model")
-    float_outputs = _run_float(module, source)
-    progress("capturing the graph")
-    captured = torch.export.export(module, source.example_inputs).module()
-    quantizer = CortexMQuantizer(tune=source.tune)
-    progress("placing observers")
-    prepared = prepare_pt2e(captured, quantizer)
+    module = as_module(source.module)
+    with own_copy(module) as own:
+        captured = capture(
+            own, type(module).__name__, source.example_inputs, source.calibration, source.evaluation,
+            source.output_shapes, progress,
+        )  # fmt: skip
+        return _quantize_and_lower(captured, source.tune, target, passes, progress)
+
+
+def _quantize_and_lower(
+    source: Captured,
+    tune: bool,
+    target: CortexMTargetConfig,
+    passes: CortexMPassManager,
+    progress: Callable[[str], None],
+) -> ExportResult:
+    module, float_outputs = source.module, source.float_outputs
+    quantizer = CortexMQuantizer(tune=tune)
     calibration = source.calibration or [source.example_inputs]
+    progress("placing observers")
+    guard = Guard(source.graph)
+    prepared = prepare_pt2e(source.graph, quantizer)
+    quantizer.report.warnings += source.warnings
+    guard.require_same(prepared, lambda inputs: run_float(module, type(module).__name__, inputs), calibration)
     with torch.no_grad():
         for number, sample in enumerate(calibration, 1):
             progress(f"calibrating, sample {number} of {len(calibration)}")
             prepared(*sample)
+            which = f"calibration sample {number - 1}" if source.calibration else "the example inputs"
+            require_finite(prepared, sample, which)
     reference = FloatReference(prepared)
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
@@ -177,7 +189,7 @@ def export_model(
     )
 
 
-def _more_samples(source: ModelSource, program: bytes) -> Sequence[Inputs]:
+def _more_samples(source: Captured, program: bytes) -> Sequence[Inputs]:
     """Calibration samples, beside the example inputs, to compare layers on: as many as take little time."""
     affordable = MAX_MACS // max(ProgramFacts.of(program).macs, 1)
     return [sample for sample in source.calibration if sample is not source.example_inputs][
@@ -185,34 +197,9 @@ def _more_samples(source: ModelSource, program: bytes) -> Sequence[Inputs]:
     ]
 
 
-def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tensor]:
-    """One float inference; checks inputs and outputs against each other and against what the source declares."""
-    for position, value in enumerate(source.example_inputs):
-        if not isinstance(value, torch.Tensor):
-            raise ModelError(f"example input {position} is a {type(value).__name__}, not a tensor")
-    for kind, samples in (("calibration", source.calibration), ("evaluation", source.evaluation)):
-        for number, sample in enumerate(samples):
-            got, want = [tuple(t.shape) for t in sample], [tuple(t.shape) for t in source.example_inputs]
-            if got != want:
-                raise ModelError(f"{kind} sample {number} has shapes {got}, the example inputs have {want}")
-    try:
-        outputs = _float_outputs(module, source.example_inputs)
-    except Exception as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"{type(module).__name__} fails on its example inputs: {first_line}") from error
-    for position, value in enumerate(outputs):
-        if not isinstance(value, torch.Tensor):
-            raise ModelError(f"output {position} of {type(module).__name__} is a {type(value).__name__}, not a tensor")
-    if source.output_shapes is not None:
-        returned, declared = [list(t.shape) for t in outputs], [list(shape) for shape in source.output_shapes]
-        if returned != declared:
-            raise ModelError(f"{type(module).__name__} returns shapes {returned}, but {declared} is declared")
-    return outputs
-
-
 def _float_outputs(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
     with torch.no_grad():
-        return pytree.tree_leaves(module(*inputs))
+        return [value for value in pytree.tree_leaves(module(*inputs)) if value is not None]
 
 
 def _to_stored(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:

@@ -38,6 +38,7 @@ from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
 from cortex_m.passes.report import LoweringReport
 from cortex_m.passes.restore_outputs_pass import RestoreOutputsPass, dim_order
 from cortex_m.passes.simplify_movement_pass import SimplifyMovementPass
+from cortex_m.quantizer.known_values import require_known_values
 from cortex_m.quantizer.prepare import PrepareGraphPass
 from cortex_m.target_config import CortexM, CortexMTargetConfig
 
@@ -135,7 +136,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         for entry in self._classes:
             if not isinstance(entry, type):
                 raise ValueError(f"passes takes classes, not instances: {entry!r}")
-        _require_static_shapes(original)
+        require_known_values(original.graph)
         program = _copy(original)
         self.report.clear()
         results = program.graph_module.graph.output_node().args[0]
@@ -168,15 +169,6 @@ class CortexMPassManager(ExportedProgramPassManager):
             program._graph_signature = _get_updated_graph_signature(program.graph_signature, result.graph_module)
             program._graph_module = result.graph_module
         return program
-
-
-def _require_static_shapes(program: ExportedProgram) -> None:
-    """Memory is planned to the byte before the program runs."""
-    for node in program.graph.nodes:
-        value = node.meta.get("val")
-        is_input = node.op == "placeholder" and isinstance(value, torch.Tensor)
-        if is_input and not all(isinstance(size, int) for size in value.shape):
-            raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:

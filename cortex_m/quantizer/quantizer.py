@@ -21,6 +21,7 @@ from torchao.quantization.pt2e.quantizer import QuantizationAnnotation, Quantiza
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 from cortex_m.quantizer.annotate import annotate, record_inputs
+from cortex_m.quantizer.batch_norms import use_sound_folding
 from cortex_m.quantizer.match import Match
 from cortex_m.quantizer.node_finders import GlobalNodeFinder, NodeFinder
 from cortex_m.quantizer.pattern_matcher import PatternMatcher, Refusal, chains_of_table, find_matches
@@ -34,6 +35,9 @@ from cortex_m.quantizer.quantization_configs import (
 from cortex_m.quantizer.report import FloatNode, QuantizedLayer, QuantizerReport, source_location
 from cortex_m.quantizer.tuning.tuner import Tuner
 from cortex_m.quantizer_reporter import QuantizerInfo, QuantizerReporter, QuantizerReporterUser
+
+
+use_sound_folding()
 
 
 class QuantizationError(ValueError):

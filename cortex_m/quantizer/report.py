@@ -18,6 +18,7 @@ _LIBRARY = re.compile(r"[\\/](torch|torchao|executorch)[\\/]")
 def source_location(node: Node) -> str:
     """`file:line` of the innermost frame of the user's own code that made the node; '?' if export kept none."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    frames = [frame for frame in frames if not frame[0].startswith("<")]  # generated code
     own = [frame for frame in frames if not ("site-packages" in frame[0] and _LIBRARY.search(frame[0]))]
     if not frames:
         return "?"
@@ -61,12 +62,14 @@ class QuantizerReport:
     float_nodes: list[FloatNode] = field(default_factory=list)
     removed: list[RemovedNode] = field(default_factory=list)
     tuner: Tuner | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}
         for layer in self.quantized:
             counts[layer.pattern] = counts.get(layer.pattern, 0) + 1
-        lines = [f"Quantized to int8: {len(self.quantized)} layers"]
+        lines = [f"Warning: {warning}" for warning in self.warnings]
+        lines += [f"Quantized to int8: {len(self.quantized)} layers"]
         lines += [f"  {count:4d} x {name}" for name, count in counts.items()]
         if self.removed:
             names = ", ".join(f"{node.name} ({node.location})" for node in self.removed)
