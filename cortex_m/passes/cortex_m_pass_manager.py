@@ -142,6 +142,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         self.report.output_orders = [dim_order(getattr(result, "meta", {}).get("val")) for result in results]
         for entry in self._classes:
             program = self._apply(entry, program)
+        _forget_gradients(program)
         self.report.complete(program)
         unused = self.report.allow(self.allow_fallback)
         if self.strict and any(not refusal.allowed for refusal in self.report.refusals):
@@ -177,6 +178,14 @@ def _require_static_shapes(program: ExportedProgram) -> None:
         is_input = node.op == "placeholder" and isinstance(value, torch.Tensor)
         if is_input and not all(isinstance(size, int) for size in value.shape):
             raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
+
+
+def _forget_gradients(program: ExportedProgram) -> None:
+    """A buffer that takes over what is made of parameters would ask for gradients in the passes to come, and refuse to be written."""
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            node.meta["val"] = value.detach()
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:
