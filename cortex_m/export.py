@@ -41,6 +41,7 @@ from cortex_m.same_function import Guard, require_finite
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
 
+
 @dataclasses.dataclass(frozen=True)
 class ModelSource:
     """What the exporter needs from a user.
@@ -152,6 +153,7 @@ def _quantize_and_lower(
     guard = Guard(source.graph)
     prepared = prepare_pt2e(source.graph, quantizer)
     quantizer.report.warnings += source.warnings
+    passes.causes = quantizer.report.causes()
     guard.require_same(prepared, lambda inputs: run_float(module, type(module).__name__, inputs), calibration)
     with torch.no_grad():
         for number, sample in enumerate(calibration, 1):
