@@ -45,6 +45,7 @@ from cortex_m.same_function import Guard, require_finite
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
 
+
 @dataclasses.dataclass(frozen=True)
 class ModelSource:
     """What the exporter needs from a user.
@@ -160,6 +161,7 @@ def _quantize_and_lower(
     guard = Guard(source.graph)
     prepared = prepare_pt2e(source.graph, quantizer)
     quantizer.report.warnings += source.warnings
+    passes.causes = quantizer.report.causes()
     reference = FloatReference(prepared)  # before calibration, which moves the state
     guard.require_same(prepared, lambda inputs: run_float(module, name, inputs), calibration)
     with torch.no_grad():

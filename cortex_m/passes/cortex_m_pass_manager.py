@@ -34,6 +34,7 @@ from cortex_m.passes.lower_tables_pass import LowerTablesPass
 from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
 from cortex_m.passes.pack_weights_pass import PackWeightsPass
 from cortex_m.passes.propagate_quantization_pass import PropagateQuantizationPass
+from cortex_m.passes.refusal_text import refusal_text
 from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
 from cortex_m.passes.report import LoweringReport
 from cortex_m.passes.restore_outputs_pass import RestoreOutputsPass, dim_order
@@ -44,7 +45,14 @@ from cortex_m.target_config import CortexM, CortexMTargetConfig
 
 
 class LoweringError(ValueError):
-    """Raised with strict=True when an op would run outside cortex_m."""
+    """Raised with strict=True when an op would run outside cortex_m.
+
+    report: of the whole program, every instruction included.
+    """
+
+    def __init__(self, message: str, report: LoweringReport) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class CortexMPassManager(ExportedProgramPassManager):
@@ -105,6 +113,8 @@ class CortexMPassManager(ExportedProgramPassManager):
         self.allow_fallback = tuple(allow_fallback)
         self.quantize_io = quantize_io
         self.report = LoweringReport(self.target_config)
+        # By source line, "net.py:12": why the quantizer left something float there, for the error of strict.
+        self.causes: dict[str, list[str]] = {}
         chosen = self.explicit_layout_pass_list if use_explicit_layout else self.pass_list
         self._classes = list(chosen if passes is None else passes)
         if self.allow_fallback and not strict:
@@ -146,11 +156,16 @@ class CortexMPassManager(ExportedProgramPassManager):
         _forget_gradients(program)
         self.report.complete(program)
         unused = self.report.allow(self.allow_fallback)
-        if self.strict and any(not refusal.allowed for refusal in self.report.refusals):
-            raise LoweringError(f"strict lowering found ops that would run outside cortex_m\n{self.report}")
+        refused = [refusal for refusal in self.report.refusals if not refusal.allowed]
+        if self.strict and refused:
+            text = refusal_text(refused, self.causes)
+            raise LoweringError(
+                f"strict lowering found ops that would run outside cortex_m: {len(refused)}\n{text}", self.report
+            )
         if unused:
             raise LoweringError(
-                f"allow_fallback names {', '.join(unused)}, and no such op stayed outside cortex_m: leave it out\n{self.report}"
+                f"allow_fallback names {', '.join(unused)}, and no such op stayed outside cortex_m: leave it out",
+                self.report,
             )
         return program
 
