@@ -278,8 +278,9 @@ class _Reader:
                 written.append(-1)
             elif buffer.kind == "view":
                 written = [buffer.first]
-            # What is read behind the last instruction: results by the caller, state by the next run.
-            outlives = buffer.kind == "state" or buffer.value in self._plan.outputs
+            # What is read behind the last instruction: results by the caller, state by the next run. A look at state that is not
+            # written itself is over with its last reader.
+            outlives = (buffer.kind == "state" and access.writes) or buffer.value in self._plan.outputs
             reads = access.reads + ([self.length] if outlives else [])
             for read in reads if buffer.kind != "scratch" else ():
                 since = max((position for position in written if position < read), default=read)
