@@ -25,7 +25,6 @@ from typing import Any
 import torch
 from executorch.exir import to_edge_transform_and_lower
 from torch.export import ExportedProgram
-
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference

@@ -77,7 +77,7 @@ def require_finite(prepared: GraphModule, sample: Inputs, what: str) -> None:
     """After a calibration sample, `what`: ModelError with the operator that made NaN or infinity of it, if one did."""
     observers = [module for module in prepared.modules() if isinstance(module, ActivationObserver)]
     ends = [end for observer in observers for end in (observer.min_val, observer.max_val) if observer.min_val.numel()]
-    if not ends or not bool(torch.stack(ends).isnan().any()) and all(_is_seen(observer) for observer in observers):
+    if not ends or (not bool(torch.stack(ends).isnan().any()) and all(_is_seen(observer) for observer in observers)):
         return
     for node, value in _values(without_observers(prepared), sample).items():
         if node.op == "call_function" and not bool(value.isfinite().all()):

@@ -19,6 +19,7 @@ from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
 from cortex_m.host.errors import ProgramError
+from cortex_m.ops.codegen import is_scratch
 from cortex_m.ops.operators import IN_PLACE, NAMESPACE  # importing it registers torch.ops.cortex_m
 from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
@@ -215,7 +216,7 @@ class ReferenceProgram:
         keywords = {argument.name: _converted(argument, value) for argument, value in zip(arguments, given)}
         outs = _flat(keywords[argument.name] for argument in arguments if argument.is_out)
         scratch = [
-            keywords[a.name] for a in arguments if a.name == "scratch" and isinstance(keywords[a.name], torch.Tensor)
+            keywords[a.name] for a in arguments if is_scratch(a.name) and isinstance(keywords[a.name], torch.Tensor)
         ]
         inputs = {index for index, argument in zip(call.args, arguments) if not argument.is_out}
         for index, argument in zip(call.args, arguments):

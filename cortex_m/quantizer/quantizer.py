@@ -37,7 +37,6 @@ from cortex_m.quantizer.state import find_feedback, initial_state
 from cortex_m.quantizer.tuning.tuner import Tuner
 from cortex_m.quantizer_reporter import QuantizerInfo, QuantizerReporter, QuantizerReporterUser
 
-
 use_sound_folding()
 
 _FEEDBACK = "it makes a buffer of what the buffer was, where int8 roundings would add up from run to run"

@@ -9,15 +9,6 @@ Running g_running;
 
 namespace {
 
-bool HasConstant(const Value& written) {
-  if (written.tag == Tag::kTensor) return written.as_tensor.constant;
-  if (written.tag != Tag::kTensorList) return false;
-  for (const Tensor& tensor : written.as_tensor_list) {
-    if (tensor.constant) return true;
-  }
-  return false;
-}
-
 // Null for no call.
 inline const char* NameOf(const fbs::ExecutionPlan* plan, const fbs::KernelCall* call) {
   if (call == nullptr) return nullptr;
@@ -29,12 +20,6 @@ inline const char* NameOf(const fbs::ExecutionPlan* plan, const fbs::KernelCall*
 Status Method::Call(const fbs::KernelCall& call) {
   const CallShape shape = ShapeOf(*plan_, call);
   CORTEX_M_RETURN_IF_ERROR(ReadArguments(call, shape.arguments));
-  // The verifier refused constants that are written to by name; a move can still have put one there.
-  for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
-    if (HasConstant(buffers_.arguments[i])) {
-      return Status(Code::kInvalidProgram, "a call writes to a constant").OfArgument(i);
-    }
-  }
   KernelContext context;
   const Span<Value> arguments = {buffers_.arguments.data, shape.arguments};
   CORTEX_M_RETURN_IF_ERROR(buffers_.kernels[static_cast<size_t>(call.op_index())](context, arguments));
