@@ -163,16 +163,27 @@ class _Reader:
         return [item for item in content.items if item >= 0] if is_list else [value]
 
     def _read_call(self, position: int, call: schema.KernelCall) -> None:
-        """The last argument is what is returned, and stands among the others, too, as the `out` that is written."""
+        """The last argument is what is returned, and stands among the others, too, as the `out` that is written.
+
+        Of an operator that changes its operand in place it is that operand; several results are returned as a list, and are
+        `out`s one by one or another list of the same tensors.
+        """
         *given, returned = call.args
-        out = len(given) - 1 - given[::-1].index(returned) if returned in given else len(given)
         outs = self._tensors(returned)
-        if out == len(given) and given[-len(outs) :] == outs:  # several outs, returned as a list
-            out = len(given) - len(outs)
+        if returned in given:
+            first, count = len(given) - 1 - given[::-1].index(returned), 1
+        elif outs and given[-len(outs) :] == outs:
+            first, count = len(given) - len(outs), len(outs)
+        elif outs and given and self._tensors(given[-1]) == outs:
+            first, count = len(given) - 1, 1
+        else:
+            first, count = len(given), 0
         operator = self._plan.operators[call.op_index]
         record = record_of(operator)
         scratch, in_place = record.scratch, record.in_place
-        for argument, value in enumerate(given[:out]):
+        for argument, value in enumerate(given):
+            if first <= argument < first + count and not _reads_what_it_changes(operator.name):
+                continue
             for tensor in self._tensors(value):
                 self._touch(tensor).reads.append(position)
                 self._touch(tensor).is_scratch |= argument in scratch
@@ -268,7 +279,10 @@ class _Reader:
                 written.append(-1)
             elif buffer.kind == "view":
                 written = [buffer.first]
-            reads = access.reads + ([self.length] if buffer.value in self._plan.outputs else [])
+            # What is read behind the last instruction: results by the caller, state by the next run. A look at state that is not
+            # written itself is over with its last reader.
+            outlives = (buffer.kind == "state" and access.writes) or buffer.value in self._plan.outputs
+            reads = access.reads + ([self.length] if outlives else [])
             for read in reads if buffer.kind != "scratch" else ():
                 since = max((position for position in written if position < read), default=read)
                 sentences += self._overwritten(found, buffer, since, read)
@@ -301,3 +315,8 @@ def _with_storages(buffers: list[Buffer]) -> list[Buffer]:
             if one.overlaps(other) and one.first <= other.last and other.first <= one.last:
                 storage[root(i)] = root(j)
     return [dataclasses.replace(buffer, storage=root(index)) for index, buffer in enumerate(buffers)]
+
+
+def _reads_what_it_changes(name: str) -> bool:
+    """Whether an operator changes its operand in place, and not as a whole."""
+    return name.endswith("_") and name != "aten::copy_"

@@ -71,13 +71,24 @@ const fbs::KernelCall* Method::CallAt(int32_t instruction) const {
 
 const char* Method::operator_name(int32_t instruction) const { return NameOf(plan_, CallAt(instruction)); }
 
+const fbs::TensorList* Method::OutListOf(const fbs::KernelCall& call) const {
+  const CallShape shape = ShapeOf(*plan_, call);
+  if (shape.outs != 1) return nullptr;
+  return ValueAt(*plan_, call.args()->Get(static_cast<uint32_t>(shape.first_out))).val_as_TensorList();
+}
+
 size_t Method::call_output_count(int32_t instruction) const {
   const fbs::KernelCall* call = CallAt(instruction);
-  return call == nullptr ? 0 : ShapeOf(*plan_, *call).outs;
+  if (call == nullptr) return 0;
+  const fbs::TensorList* list = OutListOf(*call);
+  return list != nullptr ? SizeOf(list->items()) : ShapeOf(*plan_, *call).outs;
 }
 
 Value Method::call_output(int32_t instruction, size_t index) const {
   const fbs::KernelCall& call = *CallAt(instruction);
+  if (const fbs::TensorList* list = OutListOf(call)) {
+    return Read(static_cast<int32_t>(list->items()->Get(static_cast<uint32_t>(index))));
+  }
   return Read(call.args()->Get(static_cast<uint32_t>(ShapeOf(*plan_, call).first_out + index)));
 }
 
