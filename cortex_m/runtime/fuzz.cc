@@ -108,7 +108,8 @@ void PrintCounts() {
     calls += count.calls;
     ok += count.ok;
     called += count.ok > 0;
-    const double share = count.calls == 0 ? 0 : 100.0 * static_cast<double>(count.ok) / static_cast<double>(count.calls);
+    const double share =
+        count.calls == 0 ? 0 : 100.0 * static_cast<double>(count.ok) / static_cast<double>(count.calls);
     std::printf("%-52s %12llu %6.1f %%\n", count.name, static_cast<unsigned long long>(count.calls), share);
   }
   std::printf("kernels that returned ok: %zu of %zu\n", called, KernelCounts().size());
@@ -186,7 +187,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "fuzz: %s cannot be read\n", names[i].c_str());
     return 2;
   }
-  if (const char* folder = std::getenv("BUILD_WORKING_DIRECTORY")) cortex_m::g_crash = std::string(folder) + "/crash.pte";
+  if (const char* folder = std::getenv("BUILD_WORKING_DIRECTORY"))
+    cortex_m::g_crash = std::string(folder) + "/crash.pte";
   std::signal(SIGALRM, cortex_m::OnAlarm);
   std::signal(SIGABRT, cortex_m::OnAbort);
   const cortex_m::KernelTable kernels = cortex_m::Guarded(cortex_m::LinkedKernels());

@@ -34,7 +34,9 @@ def test_calls_reach_behind_the_first_checks(printed):
 
 
 def test_programs_are_refused_and_run(printed):
-    numbers = re.findall(r"^programs: (\d+), refused: (\d+), not initialised: (\d+), ran: (\d+)$", printed, re.MULTILINE)
+    numbers = re.findall(
+        r"^programs: (\d+), refused: (\d+), not initialised: (\d+), ran: (\d+)$", printed, re.MULTILINE
+    )
     programs, refused, _, ran = map(int, numbers[0])
     assert programs > _RUNS and refused > programs / 10 and ran > programs / 4
 

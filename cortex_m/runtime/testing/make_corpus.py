@@ -12,12 +12,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 from executorch.exir import schema
 from executorch.exir._serialize._program import PTEFile, serialize_pte_binary
 
-from cortex_m.portable import device_test, kernel_library, schemas
+from cortex_m.portable import device_test, kernel_library, replay_file, schemas
 from cortex_m.portable.kernel_library import DTYPE_CODES, MEMORY_FORMAT_CODES, Out, bytes_of, dim_order_of
 from cortex_m.test.suite.case import Scratch, named_arguments, reference, schema_of
 from cortex_m.test.suite.program import CONSTANTS
@@ -155,22 +156,9 @@ def _call_with_defaults(name: str) -> None:
 def _portable(folder: Path) -> None:
     recorder = _Recorder()
 
-    class Everything:
-        def __init__(self, limit: int) -> None:
-            pass
-
-        def __enter__(self):
-            kernel_library.recorder = recorder.record
-            return self
-
-        def __exit__(self, *_) -> None:
-            kernel_library.recorder = None
-
-        def start_of_group(self) -> None:
-            pass
-
-    device_test.Recorder = Everything
-    device_test._record_everything()
+    # The same calls as a core replays: what records those for it hands them on.
+    with mock.patch.object(replay_file.Recorder, "_record", recorder.record):
+        device_test._record_everything()
     kernel_library.recorder = recorder.record
     for name in kernel_library.kernel_names():
         if not recorder.calls[name]:
@@ -189,7 +177,7 @@ def _own(folder: Path) -> None:
     by_operator = defaultdict(list)
     for case in all_cases():
         tensors = [value for value in case.arguments if isinstance(value, torch.Tensor)]
-        if 0 < min(tensor.numel() for tensor in tensors) and _size(tensors) <= 4 * _MOST_BYTES:
+        if min(tensor.numel() for tensor in tensors) > 0 and _size(tensors) <= 4 * _MOST_BYTES:
             by_operator[case.op].append(case)
     for op, cases in by_operator.items():
         programs = Programs()

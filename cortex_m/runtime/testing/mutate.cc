@@ -33,8 +33,8 @@ std::string Sealed(std::string file) {
 }
 
 constexpr int64_t kExtremeInts[] = {INT64_MAX, INT64_MIN, INT32_MAX, INT32_MIN, int64_t{INT32_MAX} + 1, -1, 0};
-constexpr double kExtremeDoubles[] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(),
-                                      1e300, -1e300, 1e-300, 0, -1};
+constexpr double kExtremeDoubles[] = {
+    std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 1e300, -1e300, 1e-300, 0, -1};
 constexpr size_t kExtremes = sizeof(kExtremeInts) / sizeof(kExtremeInts[0]);
 static_assert(kExtremes == sizeof(kExtremeDoubles) / sizeof(kExtremeDoubles[0]));
 
@@ -73,9 +73,28 @@ std::string Mutator::Extreme(const std::string& file, size_t index) {
 }
 
 int64_t Mutator::Number(int64_t old) {
-  static constexpr int64_t kEdges[] = {
-      0, 1, -1, 2, 3, 4, 16, 127, 128, -128, -129, 255, 256, 32767, -32768, 65536, INT32_MAX, INT32_MIN,
-      int64_t{INT32_MAX} + 1, int64_t{1} << 33, INT64_MAX, INT64_MIN};
+  static constexpr int64_t kEdges[] = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       3,
+                                       4,
+                                       16,
+                                       127,
+                                       128,
+                                       -128,
+                                       -129,
+                                       255,
+                                       256,
+                                       32767,
+                                       -32768,
+                                       65536,
+                                       INT32_MAX,
+                                       INT32_MIN,
+                                       int64_t{INT32_MAX} + 1,
+                                       int64_t{1} << 33,
+                                       INT64_MAX,
+                                       INT64_MIN};
   switch (Below(5)) {
     case 0:
       return static_cast<int64_t>(static_cast<uint64_t>(old) + 1);
@@ -91,7 +110,14 @@ int64_t Mutator::Number(int64_t old) {
 }
 
 double Mutator::Real() {
-  static constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 1e30, -1e300,
+  static constexpr double kEdges[] = {0.0,
+                                      -0.0,
+                                      1.0,
+                                      -1.0,
+                                      0.5,
+                                      1e-40,
+                                      1e30,
+                                      -1e300,
                                       std::numeric_limits<double>::infinity(),
                                       std::numeric_limits<double>::quiet_NaN()};
   return kEdges[Below(sizeof(kEdges) / sizeof(kEdges[0]))];
@@ -152,8 +178,7 @@ void Mutator::ChangeTensor(fbs::ExecutionPlanT& plan) {
   switch (Below(8)) {
     case 0:
       if (tensor->allocation_info == nullptr) return;
-      tensor->allocation_info->memory_offset_low +=
-          16 * static_cast<uint32_t>(static_cast<int32_t>(Below(9)) - 4);
+      tensor->allocation_info->memory_offset_low += 16 * static_cast<uint32_t>(static_cast<int32_t>(Below(9)) - 4);
       return;
     case 1:
       if (tensor->allocation_info != nullptr && other->allocation_info != nullptr) {
