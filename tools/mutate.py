@@ -26,11 +26,16 @@ from pathlib import Path
 import yaml
 
 ROOMS = ("quantizer", "passes", "ops", "nn", "memory", "runtime", "rules")
-KILLED, SURVIVED, STALE, BROKEN = "killed", "SURVIVED", "did not apply", "no verdict"
+KILLED, SURVIVED, STALE, BROKEN = (
+    "killed",
+    "SURVIVED",
+    "did not apply",
+    "no verdict",
+)  # the tests fail without the fault, too
 
 # Every test of a room: files for pytest, and Bazel's labels or patterns. A mutation's own `tests` run before them.
 _TESTS: dict[str, tuple[str, ...]] = {
-    "quantizer": ("cortex_m/quantizer",),
+    "quantizer": ("cortex_m/quantizer", "cortex_m/quantizer/tuning"),
     "passes": ("cortex_m/passes",),
     "ops": ("cortex_m/ops/reference", "//cortex_m/ops/..."),
     "nn": ("//cortex_m/nn/...",),
@@ -38,8 +43,11 @@ _TESTS: dict[str, tuple[str, ...]] = {
     "runtime": ("//cortex_m/runtime/...",),
     "rules": ("//cortex_m/test/budgets:all", "//cortex_m/test/int8_io:all", "//cortex_m/runner:all"),
 }
-# Tests that need a simulator's programs are Bazel's.
-_NOT_FOR_PYTEST = ("movement_device_test.py",)
+# Tests that need a simulator's programs are Bazel's alone.
+_NOT_FOR_PYTEST = (
+    "cortex_m/passes/movement_device_test.py",
+    "cortex_m/memory/sharing_test.py::test_devices_compute_the_same",
+)
 _LIBRARIES = {
     "CORTEX_M_NN_LIBRARY": "cortex_m/nn/libcortex_m_nn.so",
     "CORTEX_M_HOST_LIBRARY": "cortex_m/host/libcortex_m_host.so",
@@ -99,6 +107,7 @@ class Tree:
     def __init__(self, source: Path, folder: Path, libraries: dict[str, str]) -> None:
         self.root, self._base, self._libraries = folder / "repository", folder / "base", libraries
         self._has_bazel = False
+        self._passes: dict[tuple[str, ...], bool] = {}  # whether tests pass without a fault
         copy_workspace(source, self.root)
 
     def test(self, mutation: Mutation) -> str:
@@ -112,12 +121,23 @@ class Tree:
         try:
             for tests in (mutation.tests, _TESTS[mutation.room]):
                 for group in _groups(tests):
-                    verdict = self._bazel(group) if group[0].startswith("//") else self._pytest(group)
+                    verdict = self._run(group)
                     if verdict != SURVIVED:
-                        return verdict
+                        path.write_text(original)
+                        return verdict if verdict == BROKEN or self._passes_untouched(group) else BROKEN
         finally:
             path.write_text(original)
         return SURVIVED
+
+    def _run(self, tests: Sequence[str]) -> str:
+        return self._bazel(tests) if tests[0].startswith("//") else self._pytest(tests)
+
+    def _passes_untouched(self, tests: Sequence[str]) -> bool:
+        """A failure says something about a fault only if there is none without it."""
+        key = tuple(tests)
+        if key not in self._passes:
+            self._passes[key] = self._run(tests) == SURVIVED
+        return self._passes[key]
 
     def _pytest(self, tests: Sequence[str]) -> str:
         """In a fork: it imports this repository's modules, and so the fault, for itself."""
@@ -138,7 +158,7 @@ class Tree:
             yield test
             return
         for path in sorted((self.root / test).glob("*_test.py")):
-            if path.name not in _NOT_FOR_PYTEST:
+            if str(path.relative_to(self.root)) not in _NOT_FOR_PYTEST:
                 yield str(path.relative_to(self.root))
 
     def _bazel(self, targets: Sequence[str]) -> str:
@@ -195,7 +215,8 @@ def _run_pytest(root: Path, files: Sequence[str], libraries: dict[str, str]) -> 
     pytest_main.make_hypothesis_deterministic()
     import pytest
 
-    return int(pytest.main([*pytest_main.pytest_arguments([], {}), "-x", "-q", *files]))
+    deselected = [f"--deselect={test}" for test in _NOT_FOR_PYTEST]
+    return int(pytest.main([*pytest_main.pytest_arguments([], {}), "-x", "-q", *deselected, *files]))
 
 
 def copy_workspace(source: Path, target: Path) -> None:

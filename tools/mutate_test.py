@@ -13,7 +13,9 @@ MUTATIONS = mutate.read(WORKSPACE / "tools" / "mutations")
 
 
 def status() -> str:
-    return subprocess.run(["git", "-C", WORKSPACE, "status", "--short"], capture_output=True, text=True, check=False).stdout
+    return subprocess.run(
+        ["git", "-C", WORKSPACE, "status", "--short"], capture_output=True, text=True, check=False
+    ).stdout
 
 
 def test_every_mutation_applies_to_the_current_text():
@@ -59,6 +61,11 @@ def test_verdicts(tree, text, replacement, verdict):
 
 def test_tests_that_cannot_be_run_kill_nothing(tree):
     assert tree.test(mutation("half.py", "x // 2", "x // 3", ("missing_test.py",))) == mutate.BROKEN
+
+
+def test_tests_that_fail_without_the_fault_kill_nothing(tree):
+    (tree.root / "half_test.py").write_text("def test_half():\n    raise AssertionError\n")
+    assert tree.test(mutation("half.py", "x // 2", "x // 3", ())) == mutate.BROKEN
 
 
 @pytest.mark.parametrize("text", ["1", "3/3", "a/2", "1/-2"])
