@@ -157,19 +157,16 @@ def run_float(module: torch.nn.Module, name: str, inputs: Inputs) -> list[torch.
 
     Raises ModelError if the module gives something else than tensors, UserCodeError if it raises.
     """
-    buffers = {buffer: buffer.detach().clone() for buffer in module.buffers()}
+    buffers = {buffer: value.detach().clone() for buffer, value in module.named_buffers()}
+    copies = tuple(value.clone(memory_format=torch.preserve_format) for value in inputs)
     try:
         with torch.no_grad():
-            results = module(*(value.clone(memory_format=torch.preserve_format) for value in inputs))
+            results = torch.func.functional_call(module, buffers, copies)
     except Exception as error:
         sentence = f"{name} fails on its example inputs{_where(error)}: {_first_line(error)}"
         if (own := _from_the_users_first_line(error.__traceback__)) is None:
             raise ModelError(sentence) from None
         raise UserCodeError(sentence) from error.with_traceback(own)
-    finally:
-        with torch.no_grad():
-            for buffer, value in buffers.items():
-                buffer.copy_(value)
     leaves = [leaf for leaf in pytree.tree_leaves(results) if leaf is not None]
     for position, value in enumerate(leaves):
         if not isinstance(value, torch.Tensor):

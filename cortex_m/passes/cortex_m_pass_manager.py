@@ -153,6 +153,7 @@ class CortexMPassManager(ExportedProgramPassManager):
         self.report.output_orders = [dim_order(getattr(result, "meta", {}).get("val")) for result in results]
         for entry in self._classes:
             program = self._apply(entry, program)
+        _forget_gradients(program)
         self.report.complete(program)
         unused = self.report.allow(self.allow_fallback)
         refused = [refusal for refusal in self.report.refusals if not refusal.allowed]
@@ -184,6 +185,14 @@ class CortexMPassManager(ExportedProgramPassManager):
             program._graph_signature = _get_updated_graph_signature(program.graph_signature, result.graph_module)
             program._graph_module = result.graph_module
         return program
+
+
+def _forget_gradients(program: ExportedProgram) -> None:
+    """A buffer that takes over what is made of parameters would ask for gradients in the passes to come, and refuse to be written."""
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            node.meta["val"] = value.detach()
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:

@@ -2,6 +2,7 @@
 
 What is done, in this order; none of it changes what the model computes:
   - what stands under no_grad and its like is inlined (`regions`);
+  - buffers that the model changes are read at the beginning and written at the end (`state`);
   - the guards node of `torch.export.export(...).module()` and its kin (metadata assertions) go;
   - graph inputs move before the constants, so that conversion meets their recorders before any other observer;
   - tensor keyword arguments become positional (PT2E quantizes positional ones only);
@@ -36,6 +37,7 @@ from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.regions import inline_regions
 from cortex_m.quantizer.report import RemovedNode, source_location
+from cortex_m.quantizer.state import make_state_explicit
 from cortex_m.quantizer.synonyms import use_one_name
 
 aten = torch.ops.aten
@@ -75,7 +77,9 @@ _ROUNDED = (aten.conv2d.default, aten.linear.default)  # by tuning
 
 
 def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModule, list[RemovedNode]]:
-    """Does all of the above in place, with `training` all but the last two; returns the model and what was removed.
+    """Does all of the above, with `training` all but the first and the last two; returns the model and what was removed.
+
+    In place, but for a model that changes buffers: that is copied.
 
     Raises ModelError for an in-place operator whose effect another view of its tensor would see, for control flow,
     and without `training` for a batch norm in training mode or without running statistics.
@@ -84,6 +88,8 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     _remove_guards(model)
     if not training:
         _require_evaluation_mode(model)
+        model = make_state_explicit(model)
+        _remove_guards(model)
     _move_inputs_first(model)
     _make_tensors_positional(model)
     _make_out_of_place(model)
