@@ -17,6 +17,7 @@ import logging
 import os
 import sys
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -218,6 +219,8 @@ def main(argv) -> int:
         FileNotFoundError,
         ValueError,
     ) as error:  # so are ModelError, LoweringError and a refused target
+        if type(error).__name__ == "UserCodeError":  # imports no torch where the flags alone are wrong
+            traceback.print_exception(error.__cause__)
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0
