@@ -134,7 +134,9 @@ void RunProgram(const Words& words, Pool& pool, Extra extra) {
   measured.inference = platform_instructions() - run;
   if (!Check(status) || !WriteOutputs(method, words.items[words.count - 1])) return;
   PrintMeasured(measured);
-  if (extra == Extra::kNone || !ReadInputs(method, words.items + 1, words.count - 2)) return;
+  if (extra == Extra::kNone) return;
+  method.Reset(program);  // the first inference again
+  if (!ReadInputs(method, words.items + 1, words.count - 2)) return;
   if (extra == Extra::kProfile) Check(PrintProfile(method));
   if (extra == Extra::kTrace) WriteTrace(method, words.items[words.count - 1]);
 }
