@@ -30,6 +30,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.analysis.memory import MemoryPlan
+from cortex_m.analysis.missing_kernels import without_kernel
 from cortex_m.capture import Captured, Inputs, as_module, capture, run_float
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
@@ -173,6 +174,8 @@ def _quantize_and_lower(
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
     edge = to_edge_transform_and_lower(exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes)
+    if missing := without_kernel(edge.exported_program()):
+        raise ModelError(missing)
     progress("planning memory and serialising")
     planning = CortexMMemoryPlanningPass()
     buffer = edge.to_executorch(cortex_m_executorch_config(memory_planning_pass=planning)).buffer

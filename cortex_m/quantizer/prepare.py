@@ -267,6 +267,7 @@ def _insert_pad(model: GraphModule, node: Node, source: Node, before: list[int],
 
 
 def _own_constants(model: GraphModule) -> None:
+    buffers = {name for name, _ in model.named_buffers()}
     claimed: set[str] = set()
     for node in list(model.graph.nodes):
         if node.target not in _WITH_CONSTANTS:
@@ -275,7 +276,7 @@ def _own_constants(model: GraphModule) -> None:
             constant = argument(node, position)
             if isinstance(constant, Node) and constant.op == "get_attr":
                 name = constant.target
-                if name in claimed or len(constant.users) > 1:
+                if name in claimed or name in buffers or len(constant.users) > 1:
                     name = f"{name}_of_{node.name}"
                 claimed.add(name)
                 _set_constant(model, node, position, name, _attribute(model, constant.target).detach().clone())

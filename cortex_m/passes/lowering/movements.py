@@ -106,7 +106,14 @@ def _again(move: Move) -> Node | None:
 movement(aten.cat.default, aten.stack.default)(_again)
 movement(aten.where.self, operands=(1, 2))(_again)
 movement(aten.slice_scatter.default, aten.select_scatter.default, operands=(0, 1))(_again)
-movement(aten.index_put.default, operands=(0, 2))(_again)
+
+
+@movement(aten.index_put.default, operands=(0, 2))
+def _index_put(move: Move) -> Node | None:
+    adds = len(move.node.args) > 3 and move.node.args[3]
+    return None if adds else move.again()  # a sum of integers is not the integer of the sum
+
+
 read(aten.argmax.default, aten.argmin.default)(_again)
 
 
