@@ -72,6 +72,11 @@ class QuantizerReport:
     tuner: Tuner | None = None
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def warnings(self) -> list[str]:
+        """After conversion: what makes the int8 model inaccurate, a sentence each."""
+        return [str(narrow) for narrow in self.tuner.narrow_ranges] if self.tuner is not None else []
+
     def __str__(self) -> str:
         counts: dict[str, int] = {}
         for layer in self.quantized:
@@ -86,6 +91,7 @@ class QuantizerReport:
         lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
         if self.tuner is not None:
             lines.append(f"Accuracy: {self.tuner.summary}")
+        lines += [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     def causes(self) -> dict[str, list[str]]:
