@@ -14,6 +14,7 @@ import argparse
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -144,6 +145,7 @@ class Tree:
         files = [name for test in tests for name in self._files(test)]
         child = os.fork()
         if child == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             status = 70
             try:
                 status = _run_pytest(self.root, files, self._libraries)
@@ -288,6 +290,7 @@ def main(arguments: Sequence[str]) -> int:
         for mutation in chosen:
             print(f"{mutation.room:10} {mutation.name:44} {mutation.why}")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the copy is deleted then, too
     return int(any(verdict != KILLED for verdict in run(chosen, source).values()))
 
 
