@@ -2,10 +2,11 @@
 
     bazel run //tools:bench -- --cores m55,m4
     bazel run //tools:bench -- --json bench.json
+    CMSIS_NN_PATH=FOLDER bazel run --config=peer //tools:bench -- --peer --kinds=layer
 
 Layers are single calls of cortex_m/nn; models are inferences with float inputs and outputs, exported for the core. Counts are exact and
 the same in every run, but instructions are not cycles. The peer's numbers, and the versions they are of, stand in
-bench_yardstick.json.
+bench_yardstick.json; --peer counts its layers anew.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from absl import app, flags
 
-from cortex_m import simulator
+from cortex_m import cycles, simulator
 from cortex_m.boards import boards
 from cortex_m.simulator import elf_size
 
@@ -32,6 +33,9 @@ flags.DEFINE_string("json", None, "Also write the tables to this file.")
 flags.DEFINE_string(
     "record", None, "Write the figures to this file: bench_recorded.json, which bench_test holds them against."
 )
+flags.DEFINE_bool("peer", False, "Count CMSIS-NN's layers in this run, instead of reading them from the yardstick.")
+flags.DEFINE_bool("cycles", False, "Also print estimated cycles (docs/cycles.md). Wants LLVM 19 or newer.")
+flags.DEFINE_string("record_yardstick", None, "With --peer: write its figures to this file, bench_yardstick.json.")
 
 _HERE = Path(__file__).parent
 _PROGRAMS = Path("cortex_m/nn/bench")
@@ -59,6 +63,11 @@ def available_cores() -> dict[str, str]:
     return {name: board_of[f"cortex_{name}"] for name in yardstick()["layer"] if f"cortex_{name}" in board_of}
 
 
+def kinds_of(core: str) -> list[str]:
+    """What is measured on a core: the models are exported for some of them alone."""
+    return [kind for kind in KINDS if core in yardstick()[kind]]
+
+
 def measure(core: str, board: str, kind: str) -> dict[str, Figures]:
     """Figures by case; says on standard error what runs."""
     if kind == "layer":
@@ -67,11 +76,33 @@ def measure(core: str, board: str, kind: str) -> dict[str, Figures]:
     return {case: measure_model(core, board, case) for case in NETWORKS}
 
 
-def count_layers(core: str, board: str) -> dict[str, int]:
+def peer_layers(core: str, board: str) -> dict[str, int]:
+    """CMSIS-NN's instructions by case. FileNotFoundError if its programs are not built."""
+    if not (_PROGRAMS / f"bench_peer_cortex_{core}.elf").is_file():
+        raise FileNotFoundError(
+            "--peer: CMSIS-NN's programs are not built; add --config=peer to the command, before the target, "
+            "and name its folder in $CMSIS_NN_PATH"
+        )
+    _progress(f"{core}: CMSIS-NN's layers")
+    return count_layers(core, board, "bench_peer")
+
+
+def count_layers(core: str, board: str, program: str = "bench") -> dict[str, int]:
     """Instructions by case."""
-    result = simulator.run(board, _PROGRAMS / f"bench_cortex_{core}.elf", timeout=300)
+    result = simulator.run(board, _PROGRAMS / f"{program}_cortex_{core}.elf", timeout=300)
     lines = [line.rsplit(": ", 1) for line in result.stdout.splitlines()]
     return {case: int(value) for case, value in lines}
+
+
+def estimate_layers(core: str, program: str = "bench") -> dict[str, int]:
+    """Estimated cycles by case. Raises MissingLlvm."""
+    _progress(f"{core}: layers, for an estimate of cycles")
+    elf = _PROGRAMS / f"{program}_cortex_{core}.elf"
+    result, segments = cycles.count(f"cortex_{core}", elf)
+    estimator, layers = cycles.Estimator(f"cortex_{core}", elf), cycles.measured(segments)
+    estimator.learn(layers)
+    names = [line.rsplit(": ", 1)[0] for line in result.stdout.splitlines()]
+    return {name: round(estimator.estimate(layer).cycles) for name, layer in zip(names, layers, strict=True)}
 
 
 def measure_model(core: str, board: str, case: str) -> Figures:
@@ -99,9 +130,9 @@ def compiler(core: str) -> str:
     return f"gcc {found[1].decode()}"
 
 
-def rows(core: str, kind: str, measured: dict[str, Figures]) -> list[dict]:
-    """One row for each case that both sides have, in the yardstick's order."""
-    peer = yardstick()[kind][core]
+def rows(core: str, kind: str, measured: dict[str, Figures], peer: dict[str, int] | None = None) -> list[dict]:
+    """One row for each case that both sides have, in the order of `peer`: the yardstick's figures if None."""
+    peer = peer or yardstick()[kind][core]
     return [
         {
             "core": core,
@@ -140,6 +171,18 @@ def versions(core: str) -> dict:
     return {"compiler": compiler(core), "simulator": qemu.splitlines()[0], "yardstick": yardstick()["versions"]}
 
 
+def print_cycles(core: str, ours: dict[str, int], peer: dict[str, int] | None) -> None:
+    """Estimated cycles of layers, and of the peer's with --peer."""
+    print(f"{core + ', layers, cycles':42} {'estimate':>13}" + (f" {'peer, est.':>13} {'ratio':>7}" if peer else ""))
+    for case, count in ours.items():
+        beside = f" {peer[case]:13,} {count / peer[case]:7.3f}" if peer and case in peer else ""
+        print(f"{case:42} {count:13,}{beside}")
+    if peer:
+        logs = [math.log(ours[case] / peer[case]) for case in peer]
+        print(f"{'geometric mean':70} {math.exp(sum(logs) / len(logs)):7.3f}")
+    print("every figure is an estimate: docs/cycles.md\n", flush=True)
+
+
 def print_table(core: str, kind: str, table: list[dict]) -> None:
     print(
         f"{core + ', ' + kind + 's':42} {'instructions':>13} {'yardstick':>13} {'ratio':>7} {'flash':>10} {'RAM':>10}"
@@ -166,41 +209,69 @@ def _path(name: str) -> Path:
     return Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / name
 
 
+def recorded() -> dict:
+    """The record by compiler ("gcc 12"): by core, the instructions of layers; under "model", by core, all figures."""
+    return json.loads((_HERE / "bench_recorded.json").read_text())
+
+
 def recorded_figures(measured: dict[str, dict[str, dict[str, Figures]]]) -> dict:
-    """By core, the instructions of layers; under "model", by core, all figures. What was not measured is as in the file."""
-    path = _HERE / "bench_recorded.json"
-    kept = json.loads(path.read_text()) if path.exists() else {}
+    """The record with what was measured by core and kind. What was not measured is as in the file."""
+    kept = recorded()
+    of_compiler = kept.setdefault(compiler(next(iter(measured))), {})
     for core, kinds in measured.items():
         if "layer" in kinds:
-            kept[core] = {case: figures["instructions"] for case, figures in kinds["layer"].items()}
+            of_compiler[core] = {case: figures["instructions"] for case, figures in kinds["layer"].items()}
         if "model" in kinds:
-            kept.setdefault("model", {})[core] = kinds["model"]
-    return {**kept, "compiler": compiler(next(iter(measured)))}
+            of_compiler.setdefault("model", {})[core] = kinds["model"]
+    return kept
 
 
-def main(argv: list[str]) -> None:
+def _check_flags(argv: list[str], cores: dict[str, str], names: list[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected argument {argv[1]}")
-    cores = available_cores()
-    names = FLAGS.cores or list(cores)
     unknown = [name for name in names if name not in cores]
     if unknown:
         raise app.UsageError(f"no board or no yardstick for {', '.join(unknown)}; there is one for {', '.join(cores)}")
     if not FLAGS.kinds or not set(FLAGS.kinds) <= set(KINDS):
         raise app.UsageError(f"--kinds={','.join(FLAGS.kinds)}: there are {' and '.join(KINDS)}")
+    if FLAGS.peer and "layer" not in FLAGS.kinds:
+        raise app.UsageError("--peer counts layers: add --kinds=layer")
+    if FLAGS.record_yardstick and not FLAGS.peer:
+        raise app.UsageError("--record_yardstick writes what --peer counts: add --peer")
+
+
+def main(argv: list[str]) -> None:
+    cores = available_cores()
+    names = FLAGS.cores or list(cores)
+    _check_flags(argv, cores, names)
     report: dict = {"versions": versions(names[0]), "rows": [], "geomean": {core: {} for core in names}}
     measured: dict[str, dict[str, dict[str, Figures]]] = {core: {} for core in names}
+    peers = yardstick()
     for core in names:
-        for kind in FLAGS.kinds:
+        if FLAGS.peer:
+            try:
+                peers["layer"][core] = peer_layers(core, cores[core])
+            except FileNotFoundError as error:
+                raise app.UsageError(str(error)) from None
+        for kind in [kind for kind in FLAGS.kinds if kind in kinds_of(core)]:
             measured[core][kind] = measure(core, cores[core], kind)
-            table = rows(core, kind, measured[core][kind])
+            table = rows(core, kind, measured[core][kind], peers[kind][core])
             report["rows"] += table
             report["geomean"][core][kind] = round(geometric_mean(table), 4)
             print_table(core, kind, table)
+            if FLAGS.cycles and kind == "layer":
+                try:
+                    report.setdefault("estimated_cycles", {})[core] = estimate_layers(core)
+                    beside = estimate_layers(core, "bench_peer") if FLAGS.peer else None
+                except cycles.MissingLlvm as error:
+                    raise app.UsageError(str(error)) from None
+                print_cycles(core, report["estimated_cycles"][core], beside)
     if FLAGS.json:
         _path(FLAGS.json).write_text(json.dumps(report, indent=1) + "\n")
     if FLAGS.record:
         _path(FLAGS.record).write_text(json.dumps(recorded_figures(measured), indent=1) + "\n")
+    if FLAGS.record_yardstick:
+        _path(FLAGS.record_yardstick).write_text(json.dumps(peers, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@ bench_document_test compares; what stands between the two marks is never edited 
 bench_recorded.json, which `bazel run //tools:bench -- --record tools/bench_recorded.json` measures.
 """
 
-import json
 import sys
 from pathlib import Path
 
 from tools import bench
 
 BEGIN = "<!-- Made by `python -m tools.bench_document docs/measured.md`; bench_document_test compares. -->\n"
+COMPILER = "gcc 12"  # whose record the page shows: Debian 12's
 END = "<!-- End of what is made. -->\n"
 
 
@@ -42,14 +42,15 @@ def _bytes(figures: dict[str, dict[str, bench.Figures]]) -> str:
 
 def tables() -> str:
     """The recorded figures in Markdown, beside the peer's."""
-    recorded = json.loads(Path(bench.__file__).with_name("bench_recorded.json").read_text())
+    recorded = bench.recorded()[COMPILER]
     layers = {
-        core: {case: {"instructions": count} for case, count in recorded[core].items()} for core in ("m55", "m4", "m3")
+        core: {case: {"instructions": count} for case, count in recorded[core].items()}
+        for core in bench.yardstick()["layer"]
     }
-    models = {core: recorded["model"][core] for core in layers}
+    models = recorded["model"]
     versions = bench.yardstick()["versions"]
     return (
-        f"Ours: {recorded['compiler']}, QEMU with -icount. The peer: {versions['peer']} ({versions['compiler']}; "
+        f"Ours: {COMPILER}, QEMU with -icount. The peer: {versions['peer']} ({versions['compiler']}; "
         f"{versions['simulator']}); {versions['runtime']}.\n\n"
         f"{_instructions('layer', layers)}\n{_instructions('model', models)}\n{_bytes(models)}"
     )

@@ -18,6 +18,7 @@ import math
 import os
 import sys
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -130,15 +131,18 @@ def load_source(progress):
 def write_vectors(folder: Path, result) -> None:
     """Inputs and outputs as raw bytes in memory order, as the device reads and writes them, and what each is.
 
-    vectors.json: {"input": [...], "expected": [...], "float": [...], "evaluation": [...]}; the first three are of the
-    example inputs, with an entry {"file", "shape", "dtype", "dim_order"} for each tensor, and each item of "evaluation" has
-    such three of one call.
+    vectors.json: {"input": [...], "expected": [...], "float": [...], "expected_again": [...], "evaluation": [...]}; the first
+    four are of the example inputs, with an entry {"file", "shape", "dtype", "dim_order"} for each tensor, and each item of
+    "evaluation" has three of one call. "expected_again" is what a second run must give, empty for a program without state.
     """
     from cortex_m.host.tensor_bytes import tensor_to_bytes
 
     def write(sample, prefix: str) -> dict:
         index: dict = {}
-        for kind, tensors in (("input", sample.inputs), ("expected", sample.expected), ("float", sample.float_outputs)):
+        kinds = [("input", sample.inputs), ("expected", sample.expected), ("float", sample.float_outputs)]
+        if sample is result:
+            kinds.append(("expected_again", result.expected_again))
+        for kind, tensors in kinds:
             index[kind] = []
             for position, tensor in enumerate(tensors):
                 name = f"{prefix}{kind}_{position}.bin"
@@ -239,6 +243,8 @@ def main(argv) -> int:
         FileNotFoundError,
         ValueError,
     ) as error:  # so are ModelError, LoweringError and a refused target
+        if type(error).__name__ == "UserCodeError":  # imports no torch where the flags alone are wrong
+            traceback.print_exception(error.__cause__)
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0

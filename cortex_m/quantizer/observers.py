@@ -12,6 +12,9 @@ import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e import MinMaxObserver, ObserverBase, PerChannelMinMaxObserver
 
+from cortex_m.errors import ModelError
+from cortex_m.quantizer.report import source_location
+
 if TYPE_CHECKING:
     from cortex_m.quantizer.tuning.tuner import Tuner
 
@@ -51,6 +54,12 @@ class ActivationObserver(MinMaxObserver):
     def limits(self) -> tuple[float, float]:
         """The range that scale and zero point are made of, whether it contains zero or not."""
         return self.tuned or (float(self.min_val), float(self.max_val))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the range is one of numbers, or nothing was observed yet."""
+        low, high = float(self.min_val), float(self.max_val)
+        return low > high or high - low < float("inf")
 
     def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Raises NotCalibratedError before the first sample; ValueError for NaN or infinity."""
@@ -98,6 +107,18 @@ class PerChannelWeightObserver(PerChannelMinMaxObserver):
         return super().calculate_qparams()
 
 
+def require_numbers(model: GraphModule) -> None:
+    """Raises ModelError with the first operator of a prepared graph whose observed range has NaN or infinity."""
+    for node in model.graph.nodes:
+        observer = model.get_submodule(node.target) if node.op == "call_module" else None
+        if isinstance(observer, ActivationObserver) and not observer.has_numbers:
+            source = node.args[0]
+            raise ModelError(
+                f"{source_location(source)}: {source.name} ({source.target}) ranges from {float(observer.min_val):g} to "
+                f"{float(observer.max_val):g} in calibration: a sample, or what the model makes of it, is no number."
+            )
+
+
 class InputRecorder(ObserverBase):
     """Keeps the calibration samples of one graph input for tuning, and starts the tuner when conversion begins."""
 
@@ -120,7 +141,11 @@ class InputRecorder(ObserverBase):
         raise NotImplementedError("an input recorder quantizes nothing")
 
     def convert(self, model: GraphModule, node: Node) -> None:
-        """PT2E calls this first of all when it converts `model`; afterwards the recorder is gone from the graph."""
+        """PT2E calls this first of all when it converts `model`; afterwards the recorder is gone from the graph.
+
+        Raises ModelError if a calibration sample has brought NaN or infinity to a range.
+        """
+        require_numbers(model)
         self.tuner.tune(model)
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)

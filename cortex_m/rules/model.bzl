@@ -31,7 +31,7 @@ def _export_impl(ctx):
         ctx,
         main = ctx.file._export,
         deps = ctx.attr.deps + [ctx.attr._export_library],
-        inputs = [module] + ctx.files.data + calibration,
+        inputs = [module, ctx.file._host_library, ctx.file._nn_library] + ctx.files.data + calibration,
         outputs = [program, report_text, report, vectors],
         arguments = [
             model,
@@ -47,7 +47,11 @@ def _export_impl(ctx):
             "--vectors=" + vectors.path,
             "--progress=false",
         ] + ["--calibration=" + file.path for file in calibration],
-        env = {"CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path, "OMP_NUM_THREADS": "1"},
+        env = {
+            "CORTEX_M_HOST_LIBRARY": ctx.file._host_library.path,
+            "CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path,
+            "OMP_NUM_THREADS": "1",
+        },
         mnemonic = "CortexMExport",
         progress_message = "Exporting %s for %s" % (ctx.label, ctx.attr.target),
     )
@@ -74,6 +78,7 @@ _export = rule(
         "sqnr_floor_db": attr.string(doc = "A number: Bazel 4 has no attributes for floats."),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
+        "_host_library": attr.label(default = "//cortex_m/host:libcortex_m_host.so", allow_single_file = True),
         "_nn_library": attr.label(default = "//cortex_m/nn:libcortex_m_nn.so", allow_single_file = True),
     }),
 )

@@ -127,7 +127,14 @@ def _where(move: Move) -> Node | None:
 
 
 movement(aten.slice_scatter.default, aten.select_scatter.default, operands=(0, 1))(_again)
-movement(aten.index_put.default, operands=(0, 2))(_again)
+
+
+@movement(aten.index_put.default, operands=(0, 2))
+def _index_put(move: Move) -> Node | None:
+    adds = len(move.node.args) > 3 and move.node.args[3]
+    return None if adds else move.again()  # a sum of integers is not the integer of the sum
+
+
 read(aten.argmax.default, aten.argmin.default)(_again)
 
 

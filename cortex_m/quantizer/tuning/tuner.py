@@ -17,6 +17,7 @@ from cortex_m.quantizer.joins import settle_ranges
 from cortex_m.quantizer.match import argument
 from cortex_m.quantizer.observers import ActivationObserver, PerChannelWeightObserver
 from cortex_m.quantizer.ranges import NarrowRange, narrow_ranges, require_numbers
+from cortex_m.quantizer.state import reset_state
 from cortex_m.quantizer.tuning.bias import leave_room, smallest_scales
 from cortex_m.quantizer.tuning.equalize import find_groups, rescale
 from cortex_m.quantizer.tuning.factors import ChannelStatistics, channel_factors
@@ -35,6 +36,8 @@ class Tuner:
     """Tunes one prepared model, once.
 
     enabled: False only makes sure that biases fit.
+    state: what buffers that the model changes hold at first, by name; tuning ends with these values in them again, so that
+        the program begins as the model did, whatever calibration has left there.
 
     Attributes:
         summary: one sentence: what was done, or why nothing.
@@ -42,8 +45,9 @@ class Tuner:
         channel_factors: what the channels (dimension 1) of a node's value were multiplied by, by the node's name.
     """
 
-    def __init__(self, enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, state: dict[str, torch.Tensor] | None = None) -> None:
         self.enabled = enabled
+        self._state = state or {}
         self.summary = "not converted yet"
         self.channel_factors: dict[str, torch.Tensor] = {}
         self.narrow_ranges: list[NarrowRange] = []
@@ -60,6 +64,7 @@ class Tuner:
             self.summary = self._tune(model)
             self.narrow_ranges = narrow_ranges(model)
             leave_room(model)
+            reset_state(model, self._state)
 
     def _tune(self, model: GraphModule) -> str:
         if not self.enabled:
