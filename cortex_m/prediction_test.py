@@ -60,9 +60,9 @@ def altered(result, op: str, change) -> Predictor:
 @pytest.mark.parametrize(
     ("op", "change"),
     [
-        ("cortex_m::quantize_per_tensor", add_to_byte),
+        ("cortex_m::quantize_to_nhwc", add_to_byte),
         ("cortex_m::quantized_conv2d", add_to_byte),
-        ("cortex_m::dequantize_per_tensor", scale_float(1 + 2**-23)),  # not one unit in the last place
+        ("cortex_m::dequantize_from_nhwc", scale_float(1 + 2**-23)),  # not one unit in the last place
         ("aten::gt", lambda data: bytes([1 - data[0]]) + data[1:]),
         ("aten::cumsum", scale_float(1.5)),
         ("aten::cumsum", scale_float(float("nan"))),
