@@ -166,7 +166,7 @@ def _quantize_and_lower(
     progress("placing observers")
     guard = Guard(source.graph)
     prepared = prepare_pt2e(source.graph, quantizer)
-    quantizer.report.warnings += source.warnings
+    quantizer.report.of_samples += source.warnings
     passes.causes = quantizer.report.causes()
     reference = FloatReference(prepared)  # before calibration, which moves the state
     guard.require_same(prepared, lambda inputs: run_float(module, name, inputs), calibration)
