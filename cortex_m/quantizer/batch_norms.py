@@ -72,10 +72,8 @@ def statistics(norm: Node, constants: Constants) -> tuple[torch.Tensor, ...] | N
     """(weight, bias, mean, variance) of a batch norm, ones and zeros where it has none; None if they are not constant."""
     weight, bias, mean, variance = (argument(norm, position) for position in range(1, 5))
     values = [constants.tensor(node) for node in (weight, bias, mean, variance)]
-    if (
-        values[2] is None
-        or values[3] is None
-        or any(node is not None and value is None for node, value in zip((weight, bias), values))
+    if values[2] is None or values[3] is None or any(
+        node is not None and value is None for node, value in zip((weight, bias), values)
     ):
         return None
     values[0] = torch.ones_like(values[3]) if values[0] is None else values[0]
@@ -133,11 +131,7 @@ def _can_fold(norm: Node, constants: Constants) -> bool:
     layer = norm.args[0]
     if argument(norm, 5) or list(layer.users) != [norm] or norm.all_input_nodes.count(layer) != 1:
         return False
-    if (
-        layer.target not in _CONVOLUTIONS
-        and layer.target not in _TRANSPOSED
-        and layer.target is not aten.linear.default
-    ):
+    if layer.target not in _CONVOLUTIONS and layer.target not in _TRANSPOSED and layer.target is not aten.linear.default:
         return False
     weight, bias = constants.tensor(layer.args[1]), argument(layer, 2)
     if weight is None or (bias is not None and constants.tensor(bias) is None) or fake(layer) is None:
