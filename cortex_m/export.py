@@ -230,9 +230,12 @@ def _quantize_and_lower(
 def _more_samples(source: Captured, program: bytes) -> Sequence[Inputs]:
     """Calibration samples, beside the example inputs, to compare layers on: as many as take little time."""
     affordable = MAX_MACS // max(ProgramFacts.of(program).macs, 1)
-    return [sample for sample in source.calibration if sample is not source.example_inputs][
-        : min(affordable, MAX_SAMPLES - 1)
-    ]
+    others = [sample for sample in source.calibration if not _is_same_call(sample, source.example_inputs)]
+    return others[: min(affordable, MAX_SAMPLES - 1)]
+
+
+def _is_same_call(a: Inputs, b: Inputs) -> bool:
+    return all(left is right or torch.equal(left, right) for left, right in zip(a, b, strict=True))
 
 
 def _to_stored(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:
