@@ -152,7 +152,10 @@ def _can_fold(norm: Node, constants: Constants) -> bool:
 
 def _fold(model: GraphModule, layer: Node, norm: Node, constants: Constants) -> None:
     weight, bias = constants.tensor(layer.args[1]), constants.tensor(argument(layer, 2))
-    gamma, beta, mean, variance = statistics(norm, constants)
+    found = statistics(norm, constants)
+    if weight is None or found is None:
+        raise ValueError(f"{norm.name} cannot be folded: what it and its layer are made of is not constant")
+    gamma, beta, mean, variance = found
     deviation = torch.rsqrt(variance + argument(norm, 7))
     scale = gamma * deviation
     folded_bias = ((0.0 if bias is None else bias) - mean) * deviation * gamma + beta

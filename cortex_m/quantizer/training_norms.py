@@ -14,6 +14,8 @@ quantizer has matched with a norm: convolutions of one and two dimensions, trans
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e import quantize_pt2e
@@ -82,18 +84,21 @@ def _scale(model: GraphModule, layer: Node, norm: Node) -> None:
 def fold_trained_norms(model: GraphModule) -> GraphModule:
     """Undoes `scale_weights` in a graph that convert_pt2e has taken the fake quantization out of, in place."""
     constants = Constants(model)
-    by_name = {node.name: node for node in model.graph.nodes}
+    by_name: dict[Any, Any] = {node.name: node for node in model.graph.nodes}
     for layer in [node for node in model.graph.nodes if _SCALED in node.meta]:
-        scaled, scale, bias = (by_name.get(name) for name in layer.meta[_SCALED])
+        scaled, scale, bias = (None if name is None else by_name[name] for name in layer.meta[_SCALED])
         norm = next(iter(layer.users))
         while norm.target is not aten.batch_norm.default:
             norm = next(iter(norm.users))
-        beta, mean = (constants.tensor(argument(norm, position)) for position in (2, 3))
-        offset = -mean if bias is None else constants.tensor(bias) - mean
-        folded = offset * constants.tensor(scale) + (0.0 if beta is None else beta)
-        value = insert_constant(
-            model, f"{layer.name}_folded_weight", constants.tensor(scaled).contiguous(), scaled, layer
-        )
+        beta, mean = argument(norm, 2), argument(norm, 3)
+        values: dict[Any, Any] = {
+            node: constants.tensor(node) for node in (scaled, scale, bias, beta, mean) if node is not None
+        }
+        if missing := [node.name for node, value in values.items() if value is None]:
+            raise ValueError(f"{norm.name} cannot be folded into {layer.name}: {', '.join(missing)} is not constant")
+        offset = (0.0 if bias is None else values[bias]) - values[mean]
+        folded = offset * values[scale] + (0.0 if beta is None else values[beta])
+        value = insert_constant(model, f"{layer.name}_folded_weight", values[scaled].contiguous(), scaled, layer)
         scaled.replace_all_uses_with(value)
         added = insert_constant(model, f"{layer.name}_folded_bias", folded, layer, layer)
         layer.args = (*layer.args[:2], added, *layer.args[3:])

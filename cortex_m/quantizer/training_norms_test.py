@@ -63,3 +63,13 @@ def test_what_was_trained_is_what_is_converted(name):
     layers = [layer for head in heads for layer in nodes(converted, head)]
     assert all("dequantize_per_channel" in str(layer.args[1].target) for layer in layers) and layers
     assert not nodes(converted, torch.ops.aten.batch_norm.default)
+
+
+def test_a_linear_layer_over_the_last_of_three_keeps_its_norm():
+    """The norm is over dimension 1, the layer over dimension 2: it stays what it was, in float, and the report says so."""
+    module = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(4)).train()
+    quantizer = CortexMQuantizer(is_qat=True)
+    x = torch.randn(8, 4, 6)
+    prepared = prepare_qat_pt2e(torch.export.export(module, (x,)).module(check_guards=False), quantizer)
+    prepared(x).sum().backward()
+    assert [node.name for node in quantizer.report.float_nodes] == ["batch_norm"]
