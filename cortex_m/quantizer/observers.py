@@ -38,9 +38,22 @@ class ActivationObserver(MinMaxObserver):
 
     Attributes:
         tuned: (low, high) that replaces the observed range, or None.
+        bad_call: the number, from 1, of the first call with infinity or NaN; None if there was none.
     """
 
     tuned: tuple[float, float] | None = None
+    bad_call: int | None = None
+    _calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self._calls += 1
+        if self.bad_call is None and not bool(torch.isfinite(x).all()):
+            self.bad_call = self._calls
+        return super().forward(x)
+
+    def limits(self) -> tuple[float, float]:
+        """The range that scale and zero point are made of, whether it contains zero or not."""
+        return self.tuned or (float(self.min_val), float(self.max_val))
 
     @property
     def has_numbers(self) -> bool:
@@ -50,7 +63,7 @@ class ActivationObserver(MinMaxObserver):
 
     def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Raises NotCalibratedError before the first sample; ValueError for NaN or infinity."""
-        low, high = self.tuned or (float(self.min_val), float(self.max_val))
+        low, high = self.limits()
         if low > high:
             raise NotCalibratedError(
                 "The prepared model was never run: call it with representative inputs before convert_pt2e."
@@ -59,6 +72,24 @@ class ActivationObserver(MinMaxObserver):
             raise ValueError(f"An activation ranges from {low:g} to {high:g} in calibration.")
         scale, zero_point = affine_qparams(low, high, self.quant_min, self.quant_max)
         return torch.tensor([scale], dtype=torch.float32), torch.tensor([zero_point], dtype=torch.int32)
+
+
+class MaskedObserver(ActivationObserver):
+    """Range of masked scores: that of what is not minus infinity, which itself lies `headroom` below it."""
+
+    def __init__(self, headroom: float, **options):
+        super().__init__(**options)
+        self.headroom = headroom
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        open_scores = x.detach()[x != -float("inf")]
+        if open_scores.numel():
+            super().forward(open_scores)
+        return x
+
+    def limits(self) -> tuple[float, float]:
+        low, high = super().limits()
+        return min(low, 0.0) - self.headroom, high
 
 
 class PerChannelWeightObserver(PerChannelMinMaxObserver):

@@ -63,11 +63,6 @@ CASES = {
         "over 8640 values; at most 8191",
     ),
     "log softmax": (lambda y: torch.log_softmax(y, 1), "log_softmax", "take the logarithm off the device"),
-    "masked attention": (
-        lambda y: F.scaled_dot_product_attention(y, y, y, is_causal=True),
-        "scaled_dot_product_attention",
-        "with a mask",
-    ),
     "einsum": (lambda y: torch.einsum("nchw,ncwk->nchk", y, y), "einsum", "write it as matmul"),
     "batch dims by turns": (
         lambda y: y[:, :2].reshape(1, 2, 1, 4, 9) @ y[:, :3].reshape(3, 1, 2, 9, 2),
