@@ -9,6 +9,9 @@
 #include "requantize.h"
 #include "transpose_conv_taps.h"
 
+// The sums of four rows stay in registers only where no loop over them is left, which -O2 does not see to by itself.
+#define UNROLL _Pragma("GCC unroll 4")
+
 #if CORTEX_M_NN_MVE
 
 // sum((x + offset) * w) = sum(x * w) + offset * sum(w)
@@ -19,12 +22,14 @@ static inline __attribute__((always_inline)) void dot(const int8_t *x, const int
   for (int32_t left = depth; left > 0; left -= 16, x += 16, w += 16) {
     const mve_pred16_t lanes = vctp8q((uint32_t)left);
     const int8x16_t values = vldrbq_z_s8(x, lanes);
+    UNROLL
     for (int32_t r = 0; r < rows; ++r) {
       const int8x16_t row = vldrbq_z_s8(w + r * row_bytes, lanes);
       products[r] = vmladavaq_s8(products[r], values, row);
       weights[r] = vaddvaq_s8(weights[r], row);
     }
   }
+  UNROLL
   for (int32_t r = 0; r < rows; ++r) {
     acc[r] += (uint32_t)products[r] + (uint32_t)offset * (uint32_t)weights[r];
   }
@@ -42,6 +47,7 @@ static inline __attribute__((always_inline)) void dot(const int8_t *x, const int
     const uint32_t values = cortex_m_nn_load_4(x);
     const uint32_t even = cortex_m_nn_even_bytes_plus(values, offsets);
     const uint32_t odd = cortex_m_nn_odd_bytes_plus(values, offsets);
+    UNROLL
     for (int32_t r = 0; r < rows; ++r) {
       const uint32_t row = cortex_m_nn_load_4(w + r * row_bytes);
       sums[r] = cortex_m_nn_smlad(even, cortex_m_nn_even_bytes_plus(row, 0), sums[r]);
@@ -50,10 +56,12 @@ static inline __attribute__((always_inline)) void dot(const int8_t *x, const int
   }
   for (; left > 0; --left, ++x, ++w) {
     const int32_t value = *x + offset;
+    UNROLL
     for (int32_t r = 0; r < rows; ++r) {
       sums[r] = cortex_m_nn_wrapping_add(sums[r], value * w[r * row_bytes]);
     }
   }
+  UNROLL
   for (int32_t r = 0; r < 4; ++r) {
     acc[r] = (uint32_t)sums[r];
   }
