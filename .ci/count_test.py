@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 
-def summary(label: str, status: str) -> dict:
-    return {"id": {"testSummary": {"label": label}}, "testSummary": {"overallStatus": status}}
+def summary(label: str, status: str, **more) -> dict:
+    return {"id": {"testSummary": {"label": label}}, "testSummary": {"overallStatus": status, **more}}
 
 
 def completed(label: str, **content) -> dict:
@@ -40,9 +40,30 @@ NOT_ANALYSED = {"aborted": {"reason": "ANALYSIS_FAILURE"}}
     ],
 )
 def test_last_line(tmp_path: Path, events: list, status: int, line: str):
-    file = tmp_path / "events.json"
+    assert count(tmp_path, events, status)[-1] == line
+
+
+def count(folder: Path, events: list, *arguments: object) -> list[str]:
+    """The printed lines."""
+    file = folder / "events.json"
     file.write_text("".join(json.dumps(event) + "\n" for event in events))
-    result = subprocess.run(
-        [sys.executable, ".ci/count.py", file, str(status)], capture_output=True, check=False, text=True
-    )
-    assert (result.returncode, result.stdout, result.stderr) == (0, line + "\n", "")
+    command = [sys.executable, ".ci/count.py", str(file), *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+def test_what_ran_beside_bazel_counts(tmp_path: Path):
+    events = [summary("//a:t", "PASSED")]
+    assert count(tmp_path, events, 0, "//tools:lint=0") == ["2 passed, 0 failed"]
+    assert count(tmp_path, events, 0, "//tools:lint=1") == ["failed: //tools:lint", "1 passed, 1 failed"]
+
+
+def test_the_slowest_come_first_and_cached_ones_not_at_all(tmp_path: Path):
+    events = [
+        summary(f"//a:t{n}", "PASSED", totalRunCount=1, totalRunDurationMillis=str(n * 100)) for n in range(1, 25)
+    ]
+    events.append(summary("//a:cached", "PASSED", totalRunCount=1, totalNumCached=1, totalRunDurationMillis="9000"))
+    lines = count(tmp_path, events, 0)
+    assert lines[:3] == ["the slowest of 24 tests that ran, in seconds:", "     2.4  //a:t24", "     2.3  //a:t23"]
+    assert len(lines) == 1 + 20 + 1 and lines[-1] == "25 passed, 0 failed"

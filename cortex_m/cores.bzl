@@ -95,3 +95,18 @@ CORES = {
         "board": "mps3_an547",
     },
 }
+
+def platform_of(core):
+    """The platform of a core in any of its spellings, cortex_m55, cortex-m55 or m55; what is no core's name is given back.
+
+    Args:
+      core: string.
+
+    Returns:
+      "cortex_m55", or `core`.
+    """
+    name = core.replace("-", "_")
+    for platform in [name, "cortex_" + name]:
+        if platform in CORES:
+            return platform
+    return core

@@ -8,7 +8,11 @@ The steps are the public ones (README.md shows them spelled out): `torch.export`
 `CortexMQuantizer`, calibration, `convert_pt2e`, `to_edge_transform_and_lower` with `CortexMPassManager`,
 `to_executorch`. On top of them stand the checks of the input, a seal on the program (`cortex_m/seal.py`), and a
 prediction: the outputs that the program must give
-on the example inputs, computed from the bytes of the .pte by the reference operators in exact integer arithmetic.
+on the example inputs, computed from the bytes of the .pte by the device's own code, compiled for this machine, and by the
+reference operators in exact integer arithmetic, which must agree (`cortex_m/prediction.py`).
+
+A model may have state: buffers that `forward` changes. Their values are in the program, which begins with them and goes on,
+run after run, with what it has made of them. The module itself is not changed.
 """
 
 from __future__ import annotations
@@ -21,42 +25,45 @@ from typing import Any
 import torch
 from executorch.exir import to_edge_transform_and_lower
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
-from torchao.quantization.pt2e import move_exported_model_to_eval
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
+from cortex_m.analysis.loss import FLOOR_DB, Loss, require_quality
 from cortex_m.analysis.memory import MemoryPlan
+from cortex_m.analysis.missing_kernels import without_kernel
+from cortex_m.capture import Captured, Inputs, as_module, capture, run_float
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from cortex_m.host.interpreter import ReferenceProgram
+from cortex_m.errors import ModelError
 from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
+from cortex_m.own_copy import own_copy
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import BoundaryTensor
+from cortex_m.prediction import Predictor
 from cortex_m.quantizer.quantizer import CortexMQuantizer
+from cortex_m.same_function import Guard, require_finite
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexMTargetConfig
-
-Inputs = tuple[torch.Tensor, ...]
-
-
-class ModelError(ValueError):
-    """The model or its inputs cannot be exported; the message is one sentence for the person who wrote them."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelSource:
     """What the exporter needs from a user.
 
-    module: the network, or an ExportedProgram of one (as torch.export.load gives); it is put into eval mode.
-    example_inputs: one call's positional arguments. Their shapes, dtypes and memory formats are those of the program.
-    calibration: calls to observe value ranges with; the example inputs alone if empty.
+    module: the network, or an ExportedProgram of one (as torch.export.load gives); it is exported in evaluation, and stays
+        as it is: mode, parameters, buffers and hooks. A half or double precision one is exported in float32.
+    example_inputs: one call's positional arguments, tensors. Their shapes, dtypes and memory formats are those of the program.
+    calibration: calls to observe value ranges with, one after the other; the example inputs alone if empty. A model with state
+        goes on from each call to the next, so let them be a sequence; the program begins as `module` does all the same.
     output_shapes: if given, what the module must return, checked before anything long begins.
     tune: as of CortexMQuantizer. False where the calibration samples are few and unlike what is to come: tuning fits
         the weights to them.
     evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
-        accuracy that its budgets ask for over all of them. The example inputs alone if empty.
+        accuracy that its budgets ask for over all of them. The example inputs alone if empty. Of a model with state each is a
+        first call.
+    sqnr_floor_db: an output whose signal to quantization noise ratio is lower is an error; over the samples of `evaluation`, or
+        without those over some that it was calibrated with. -math.inf lets everything pass.
     """
 
     module: torch.nn.Module | ExportedProgram
@@ -65,6 +72,7 @@ class ModelSource:
     output_shapes: Sequence[Sequence[int]] | None = None
     tune: bool = True
     evaluation: Sequence[Inputs] = ()
+    sqnr_floor_db: float = FLOOR_DB
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,13 +94,15 @@ class ExportResult:
 
     program: bytes
     inputs: Inputs  # as the program takes them
-    expected: list[torch.Tensor]  # by the reference operators, from the bytes of `program`
+    expected: list[torch.Tensor]  # of the first run, from the bytes of `program`
     float_outputs: list[torch.Tensor]
     quantizer_report: Any
     lowering_report: Any
     memory: MemoryPlan  # read from the bytes of `program`
     accuracy: Accuracy  # of each layer
     evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
+    expected_again: Sequence[torch.Tensor] = ()  # of a second run on the same inputs; empty for a program without state
+    loss: Loss | None = None  # of each output
 
     @property
     def sqnr_db(self) -> float:
@@ -124,34 +134,54 @@ def export_model(
     quantize_io: False makes a program that takes and gives int8 tensors; see ExportResult.
     progress: called with a short sentence as each step begins.
 
-    Raises ModelError for a module and inputs that do not go together, ValueError with quantize_io=False for a float
-    input or output that is not quantized.
+    Raises ModelError for a module and inputs that do not go together, for what cannot be captured or is not finite, and if
+    the prepared graph were not the function of the module; QualityError for an output below the source's floor; ValueError
+    with quantize_io=False for a float input or output that is not quantized.
     """
     target = target or CortexMTargetConfig.any()
     passes = CortexMPassManager(
         target_config=target, strict=strict, allow_fallback=allow_fallback, quantize_io=quantize_io
     )
-    if isinstance(source.module, ExportedProgram):
-        module = move_exported_model_to_eval(source.module.module())
-    else:
-        module = source.module.eval()
-    progress("running the float model")
-    float_outputs = _run_float(module, source)
-    progress("capturing the graph")
-    captured = torch.export.export(module, source.example_inputs).module()
-    quantizer = CortexMQuantizer(tune=source.tune)
-    progress("placing observers")
-    prepared = prepare_pt2e(captured, quantizer)
+    module = as_module(source.module)
+    with own_copy(module) as own:
+        captured = capture(
+            own, type(module).__name__, source.example_inputs, source.calibration, source.evaluation,
+            source.output_shapes, progress,
+        )  # fmt: skip
+        return _quantize_and_lower(captured, source.tune, source.sqnr_floor_db, target, passes, progress)
+
+
+def _quantize_and_lower(
+    source: Captured,
+    tune: bool,
+    floor_db: float,
+    target: CortexMTargetConfig,
+    passes: CortexMPassManager,
+    progress: Callable[[str], None],
+) -> ExportResult:
+    module, float_outputs = source.module, source.float_outputs
+    name = type(module).__name__
+    quantizer = CortexMQuantizer(tune=tune)
     calibration = source.calibration or [source.example_inputs]
+    progress("placing observers")
+    guard = Guard(source.graph)
+    prepared = prepare_pt2e(source.graph, quantizer)
+    quantizer.report.of_samples += source.warnings
+    passes.causes = quantizer.report.causes()
+    reference = FloatReference(prepared)  # before calibration, which moves the state
+    guard.require_same(prepared, lambda inputs: run_float(module, name, inputs), calibration)
     with torch.no_grad():
         for number, sample in enumerate(calibration, 1):
             progress(f"calibrating, sample {number} of {len(calibration)}")
             prepared(*sample)
-    reference = FloatReference(prepared)
+            which = f"calibration sample {number - 1}" if source.calibration else "the example inputs"
+            require_finite(prepared, sample, which)
     progress("converting to int8")
     exported = torch.export.export(convert_pt2e(prepared), source.example_inputs)
     progress("lowering to cortex_m operators")
     edge = to_edge_transform_and_lower(exported, compile_config=cortex_m_edge_compile_config(), transform_passes=passes)
+    if missing := without_kernel(edge.exported_program()):
+        raise ModelError(missing)
     progress("planning memory and serialising")
     planning = CortexMMemoryPlanningPass()
     buffer = edge.to_executorch(cortex_m_executorch_config(memory_planning_pass=planning)).buffer
@@ -163,56 +193,46 @@ def export_model(
     inputs = tuple(map(_to_stored, source.example_inputs, passes.report.inputs))
     tuner = quantizer.report.tuner
     accuracy = Accuracy(passes.report.instructions, reference, tuner.channel_factors if tuner is not None else {})
-    expected = ReferenceProgram(program).run(inputs, accuracy.begin(source.example_inputs))
+    predictor = Predictor(program, passes.report.instructions)
+    expected = predictor.run(inputs, accuracy.begin(source.example_inputs))
     _check_same_shapes(float_outputs, expected)
+    has_state = any(buffer.kind == "state" for buffer in memory.buffers)
+    expected_again = predictor.run(inputs) if has_state else []
+    judged = [(float_outputs, expected)]
     for sample in _more_samples(source, program):
-        ReferenceProgram(program).run(tuple(map(_to_stored, sample, passes.report.inputs)), accuracy.begin(sample))
+        stored = tuple(map(_to_stored, sample, passes.report.inputs))
+        predictor.reset()
+        judged.append((run_float(module, name, sample), predictor.run(stored, accuracy.begin(sample))))
     evaluation = []
     for number, sample in enumerate(source.evaluation, 1):
         progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
-        evaluation.append(Prediction(stored, ReferenceProgram(program).run(stored), _float_outputs(module, sample)))
+        predictor.reset()
+        evaluation.append(Prediction(stored, predictor.run(stored), run_float(module, name, sample)))
+    if evaluation:
+        judged = [(each.float_outputs, each.expected) for each in evaluation]
+    results = passes.report.outputs
+    real = [(floats, [*map(_to_real, outputs, results)]) for floats, outputs in judged]
+    loss = Loss.of([tensor.name for tensor in results], real, held_out=bool(evaluation))
+    layers = accuracy
+    if loss.held_out and loss.is_below(floor_db):  # then the layers on the same samples tell more
+        layers = Accuracy(passes.report.instructions, reference, accuracy.channel_factors)
+        for sample, prediction in zip(source.evaluation[:MAX_SAMPLES], evaluation):
+            predictor.reset()
+            predictor.run(prediction.inputs, layers.begin(sample))
+    require_quality(loss, layers.layers(), floor_db, quantizer.report.warnings)
     return ExportResult(
-        program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation
-    )
+        program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation,
+        expected_again, loss,
+    )  # fmt: skip
 
 
-def _more_samples(source: ModelSource, program: bytes) -> Sequence[Inputs]:
+def _more_samples(source: Captured, program: bytes) -> Sequence[Inputs]:
     """Calibration samples, beside the example inputs, to compare layers on: as many as take little time."""
     affordable = MAX_MACS // max(ProgramFacts.of(program).macs, 1)
     return [sample for sample in source.calibration if sample is not source.example_inputs][
         : min(affordable, MAX_SAMPLES - 1)
     ]
-
-
-def _run_float(module: torch.nn.Module, source: ModelSource) -> list[torch.Tensor]:
-    """One float inference; checks inputs and outputs against each other and against what the source declares."""
-    for position, value in enumerate(source.example_inputs):
-        if not isinstance(value, torch.Tensor):
-            raise ModelError(f"example input {position} is a {type(value).__name__}, not a tensor")
-    for kind, samples in (("calibration", source.calibration), ("evaluation", source.evaluation)):
-        for number, sample in enumerate(samples):
-            got, want = [tuple(t.shape) for t in sample], [tuple(t.shape) for t in source.example_inputs]
-            if got != want:
-                raise ModelError(f"{kind} sample {number} has shapes {got}, the example inputs have {want}")
-    try:
-        outputs = _float_outputs(module, source.example_inputs)
-    except Exception as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"{type(module).__name__} fails on its example inputs: {first_line}") from error
-    for position, value in enumerate(outputs):
-        if not isinstance(value, torch.Tensor):
-            raise ModelError(f"output {position} of {type(module).__name__} is a {type(value).__name__}, not a tensor")
-    if source.output_shapes is not None:
-        returned, declared = [list(t.shape) for t in outputs], [list(shape) for shape in source.output_shapes]
-        if returned != declared:
-            raise ModelError(f"{type(module).__name__} returns shapes {returned}, but {declared} is declared")
-    return outputs
-
-
-def _float_outputs(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
-    with torch.no_grad():
-        return pytree.tree_leaves(module(*inputs))
 
 
 def _to_stored(value: torch.Tensor, tensor: BoundaryTensor) -> torch.Tensor:

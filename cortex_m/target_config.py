@@ -50,6 +50,18 @@ def core_table() -> dict[str, dict[str, Any]]:
     raise ValueError(f"{path} assigns no literal CORES")
 
 
+def platform_of(core: str) -> str:
+    """The platform, "cortex_m55", of a core in any of its spellings: cortex_m55, cortex-m55, m55.
+
+    Raises ValueError for a core that is not known.
+    """
+    wanted = core.replace("-", "_")
+    for platform in core_table():
+        if wanted in (platform, platform.removeprefix("cortex_")):
+            return platform
+    raise ValueError(f"there is no core {core}; there are {', '.join(core_table())}")
+
+
 def _core(cpu: CortexM) -> dict[str, Any]:
     for entry in core_table().values():
         if entry["enum"] == cpu.name:
@@ -94,10 +106,8 @@ class CortexMTargetConfig:
 
     @classmethod
     def from_platform(cls, platform: str) -> "CortexMTargetConfig":
-        """The core of a platform of //platforms, "cortex_m55". Raises ValueError if there is none."""
-        if platform not in core_table():
-            raise ValueError(f"unknown platform {platform!r}; known platforms: {', '.join(core_table())}")
-        return cls(CortexM[core_table()[platform]["enum"]])
+        """The core of a platform of //platforms, "cortex_m55", in any spelling. Raises ValueError if there is none."""
+        return cls(CortexM[core_table()[platform_of(platform)]["enum"]])
 
     @property
     def backend(self) -> Backend:
@@ -134,11 +144,11 @@ class CortexMTargetConfig:
 
     @classmethod
     def from_target_string(cls, target: str) -> "CortexMTargetConfig":
-        """The configuration of a name like "cortex-m55", or of "any"; ValueError lists the known names."""
+        """The configuration of a core in any spelling, "cortex-m55", or of "any"; ValueError lists the known names."""
         if target == "any":
             return cls.any()
-        for entry in core_table().values():
-            if entry["target"] == target:
-                return cls(CortexM[entry["enum"]])
-        known = ", ".join(entry["target"] for entry in core_table().values())
-        raise ValueError(f"unknown target {target!r}; known targets: {known}, and any")
+        try:
+            return cls.from_platform(target)
+        except ValueError:
+            known = ", ".join(entry["target"] for entry in core_table().values())
+            raise ValueError(f"unknown target {target!r}; known targets: {known}, and any") from None

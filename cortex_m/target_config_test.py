@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_m.target_config import Backend, CortexM, CortexMTargetConfig
+from cortex_m.target_config import Backend, CortexM, CortexMTargetConfig, platform_of
 
 # Instruction sets of the cores, by Arm's technical reference manuals.
 WIDEST = {
@@ -60,7 +60,10 @@ def test_any_core_has_no_instruction_set_of_its_own():
 def test_platforms():
     for name in WIDEST:
         assert CortexMTargetConfig.from_platform(name.replace("-", "_")).target_string == name
-    with pytest.raises(ValueError, match="unknown platform 'host'; known platforms: cortex_m0, "):
+        for spelling in (name, name.replace("-", "_"), name.removeprefix("cortex-")):
+            assert platform_of(spelling) == name.replace("-", "_")
+            assert CortexMTargetConfig.from_target_string(spelling).target_string == name
+    with pytest.raises(ValueError, match="there is no core host; there are cortex_m0, "):
         CortexMTargetConfig.from_platform("host")
 
 

@@ -40,12 +40,16 @@ def run(workspace: Path, real: Path) -> subprocess.CompletedProcess:
         ("bazel-real", "10.0.0rc1", False),
     ],
 )
-def test_a_bazel_before_7_reads_the_common_settings_alone(workspace, tmp_path, name, version, old):
+def test_a_bazel_before_7_reads_the_workspace_settings_alone(workspace, tmp_path, name, version, old):
     install(tmp_path / name, version)
     result = run(workspace, tmp_path / name)
-    startup = ["--noworkspace_rc", f"--bazelrc={workspace}/tools/bazel.bazelrc"] if old else []
+    startup = ["--noworkspace_rc", f"--bazelrc={workspace}/tools/workspace.bazelrc"] if old else []
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [*startup, "test", "//...", "--test_arg=a b"]
+
+
+def test_the_example_workspace_has_the_same_script():
+    assert Path("examples/workspace/tools/bazel").read_bytes() == Path("tools/bazel").read_bytes()
 
 
 def test_the_installed_version_serves_where_the_asked_one_is_missing(workspace, tmp_path):

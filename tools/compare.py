@@ -26,7 +26,7 @@ from typing import Any
 
 from absl import app, flags
 
-from tools.program_file import ToolError, read_program, typed_path
+from tools.program_file import ToolError, core_flag, read_program, typed_path
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("entry", None, "FILE.py:FUNCTION that returns the model, as for export; or name a .pte instead.")
@@ -245,11 +245,11 @@ def compare(argv) -> bool:
     """Whether all cores agree with the reference."""
     if (len(argv) == 2) == (FLAGS.entry is not None) or len(argv) > 2:
         raise ToolError("name either one .pte or an --entry; --help has examples")
-    from cortex_m.target_config import CortexMTargetConfig, core_table
+    from cortex_m.target_config import CortexMTargetConfig
 
-    unknown = [core for core in FLAGS.cores if core not in ("host", *core_table())]
-    if unknown or not FLAGS.cores:
-        raise ToolError(f"--cores={','.join(FLAGS.cores)}: known are host, {', '.join(core_table())}")
+    if not FLAGS.cores:
+        raise ToolError("--cores is empty: name host, or a core")
+    FLAGS["cores"].value = [core_flag("cores", core, host=True) for core in FLAGS.cores]
     if FLAGS.runner and len(FLAGS.cores) != 1:
         raise ToolError("--runner is of one core: give --cores with that one")
     if FLAGS.entry and FLAGS.input:

@@ -109,7 +109,10 @@ def test_a_kernel_that_rounds_wrong_is_named_with_the_element(compared, program,
     [
         (lambda program, folder: [], "name either one .pte or an --entry"),
         (lambda program, folder: [program, f"--entry={folder}/net.py:model"], "name either one .pte or an --entry"),
-        (lambda program, folder: [program, "--cores=cortex_a53"], "--cores=cortex_a53: known are host, cortex_m0, "),
+        (
+            lambda program, folder: [program, "--cores=cortex_a53"],
+            "--cores=cortex_a53: there is no such core; known are host, cortex_m0, ",
+        ),
         (lambda program, folder: [f"{folder}/none.pte"], "there is no file"),
         (lambda program, folder: [f"{folder}/net.py"], "net.py is refused: "),
         (lambda program, folder: [program, f"--input={folder}/none.npy"], "is no .npy file that can be read"),

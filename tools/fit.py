@@ -1,13 +1,16 @@
-"""Says which of the known boards a .pte fits, what it needs there and what is missing.
+"""Says which microcontrollers and simulated boards a .pte fits, what it needs there and what is missing.
 
-The verdict is the build's: target, kernels and memories are judged by the functions that a `cortex_m_runner` is generated with. The
-.pte and the arena are exact. A runner's code is known when it is linked: it has the kernels alone that the program calls. The column
-of code is what a runner with all int8 kernels has, as linked for the core, and so more than that.
+Microcontrollers are those of cortex_m/parts/parts.yaml. The .pte and the arena are exact; the code of a firmware is known when it is
+linked, so the table says what is left for it, and "yes" means at least 24 KiB of flash and 6 KiB of RAM (docs/firmware.md, Sizes).
+For the simulated boards the verdict is the build's: target, kernels and memories are judged by the functions that a
+`cortex_m_runner` is generated with. The column of code is what a runner with all int8 kernels has, as linked for the core, and so
+more than a runner with those that the program calls.
 
 Examples:
-  bazel run //tools:fit -- --program=model.pte
-  bazel run //tools:fit -- --program=model.pte --core=cortex_m4      # status 1 unless it fits there
-  bazel run //tools:fit -- --program=model.pte --json
+  bazel run //tools:fit -- model.pte
+  bazel run //tools:fit -- model.pte --part=stm32l4r5zi     # status 1 unless it fits there
+  bazel run //tools:fit -- model.pte --core=cortex_m4       # the simulated board; status 1 unless it fits there
+  bazel run //tools:fit -- model.pte --json
 """
 
 from __future__ import annotations
@@ -22,17 +25,18 @@ from typing import Any
 from absl import app, flags
 
 from cortex_m.boards import boards
+from cortex_m.parts import parts
 from cortex_m.runner import generate
 from cortex_m.simulator import elf_size
 from cortex_m.target_config import CortexMTargetConfig, core_table
-from tools.program_file import ToolError, read_program
+from tools.program_file import ToolError, core_flag, one_program, read_program
 
 FLAGS = flags.FLAGS
-flags.DEFINE_string("program", None, "The .pte.")
 flags.DEFINE_string("method", None, "Method to look at; the first one if not given.")
 flags.DEFINE_string(
-    "core", None, "Platform, cortex_m55: look at it alone, and end with status 1 if the program does not fit."
+    "part", None, "A microcontroller: look at it alone, and end with status 1 if the program does not fit."
 )
+flags.DEFINE_string("core", None, "The simulated board of a core, likewise.")
 flags.DEFINE_bool("json", False, "Print JSON for programs instead of a table.")
 
 _RUNNERS = Path(__file__).absolute().parent.parent / "cortex_m" / "runner"
@@ -75,6 +79,34 @@ def judge(info: dict[str, Any], method: dict[str, Any], core: str) -> Fit:
     return Fit(board["name"], core, None, place.model, place.arena, free, code)
 
 
+@dataclasses.dataclass(frozen=True)
+class PartVerdict:
+    """A program and one microcontroller. reason: why it does not fit, without figures, so that parts can be grouped; None if it does."""
+
+    fit: parts.PartFit
+    reason: str | None
+
+
+def judge_part(info: dict[str, Any], method: dict[str, Any], part: parts.Part) -> PartVerdict:
+    """Whether the program, as program_info describes it, fits the part."""
+    fit = parts.fit(part, info["file_bytes"], generate.arena_bytes(method))
+    try:
+        generate.check_target(info, CortexMTargetConfig.from_platform(part.core))
+    except generate.Refused:
+        target = info["target"]["core"]
+        return PartVerdict(fit, f"it was exported for {target}: export it for any core, or for this one")
+    return PartVerdict(fit, f"too little {' and '.join(fit.missing)}" if fit.missing else None)
+
+
+def _by_size(verdict: PartVerdict) -> tuple[int, int, str]:
+    part = verdict.fit.part
+    return part.ram_bytes + part.flash_bytes, part.mhz, part.name
+
+
+def _by_lack(verdict: PartVerdict) -> tuple[int, str]:
+    return sum(verdict.fit.missing.values()), verdict.fit.part.name
+
+
 def _names(list_name: str) -> set[str]:
     return set((_RUNNERS / list_name).read_text().split())
 
@@ -88,19 +120,14 @@ def _code_bytes(core: str) -> int | None:
     return None
 
 
-def _print_table(name: str, info: dict[str, Any], method: dict[str, Any], found: list[Fit]) -> None:
-    from rich.console import Console
+def _print_table(method: dict[str, Any], found: list[Fit]) -> None:
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False, markup=False)
-    arena = generate.arena_bytes(method)
-    console.print(
-        f"{name}, method {method['name']}: flash {info['file_bytes']:,} bytes for the .pte, RAM {arena:,} bytes for the arena"
-    )
+    console = _console()
     portable = sorted(set(method["operators"]) - _names("int8.txt"))
     if portable:
         console.print(f"its runner needs portable = True, for {', '.join(portable)}")
-    table = Table()
+    table = Table(title="Simulated boards", title_justify="left")
     for heading in ("core", "board", "fits", ".pte in", "arena in", "free, bytes"):
         table.add_column(heading, overflow="fold")
     table.add_column("code, all int8 kernels", justify="right")
@@ -118,29 +145,76 @@ def _print_table(name: str, info: dict[str, Any], method: dict[str, Any], found:
     )
 
 
+def _console():
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 150, highlight=False, markup=False)
+
+
+def _print_parts(verdicts: list[PartVerdict]) -> None:
+    """The parts that it fits, the smallest first, then the others by reason, the one that lacks least first."""
+    from rich.table import Table
+
+    console = _console()
+    fitting = sorted((verdict for verdict in verdicts if verdict.reason is None), key=_by_size)
+    if fitting:
+        table = Table(title=f"Fits {len(fitting)} of {len(verdicts)} microcontrollers", title_justify="left")
+        for heading in ("part", "vendor", "core", "MHz", ".pte in", "left for code", "arena in", "left for data"):
+            table.add_column(heading, justify="right" if heading == "MHz" or heading.startswith("left") else "left")
+        for verdict in fitting:
+            fit, part = verdict.fit, verdict.fit.part
+            table.add_row(
+                part.name, part.vendor, part.core, str(part.mhz), fit.program, f"{fit.code_bytes:,}", fit.arena, f"{fit.data_bytes:,}"
+            )  # fmt: skip
+        console.print(table)
+    for reason in sorted({verdict.reason for verdict in verdicts if verdict.reason is not None}):
+        rest = sorted((verdict for verdict in verdicts if verdict.reason == reason), key=_by_lack)
+        console.print(f"Does not fit {len(rest)}: {reason}")
+        for verdict in rest:
+            lacks = ", ".join(f"{what} {size:,} bytes" for what, size in verdict.fit.missing.items())
+            console.print(f"  {verdict.fit.part.name} ({verdict.fit.part.core}){f': {lacks}' if lacks else ''}")
+
+
+def _part_json(verdict: PartVerdict) -> dict[str, Any]:
+    fit = dataclasses.asdict(verdict.fit)
+    return {"name": verdict.fit.part.name, "core": verdict.fit.part.core, "reason": verdict.reason} | {
+        key: fit[key] for key in ("missing", "program", "arena", "code_bytes", "data_bytes")
+    }
+
+
 def fit(argv) -> int:
-    if len(argv) > 1:
-        raise ToolError(f"{argv[1]}: arguments are given as flags; --help has examples")
-    if not FLAGS.program:
-        raise ToolError("--program is missing: name a .pte; --help has examples")
-    if FLAGS.core is not None and FLAGS.core not in core_table():
-        raise ToolError(f"--core={FLAGS.core}: there is no such platform; known are {', '.join(core_table())}")
-    _, info = read_program(FLAGS.program)
+    name = one_program(argv)
+    if FLAGS.part and FLAGS.core:
+        raise ToolError("--part has its core; give either --part or --core")
+    if FLAGS.core is not None:
+        FLAGS["core"].value = core_flag("core", FLAGS.core)
+    chosen = [parts.load(FLAGS.part)] if FLAGS.part else [] if FLAGS.core else list(parts.table().values())
+    cores = [FLAGS.core] if FLAGS.core else [] if FLAGS.part else list(core_table())
+    _, info = read_program(name)
     try:
         method = generate.method_of(info, FLAGS.method)
     except generate.Refused as error:
-        raise ToolError(f"{FLAGS.program}: {error}") from error
-    found = [judge(info, method, core) for core in ([FLAGS.core] if FLAGS.core else core_table())]
+        raise ToolError(f"{name}: {error}") from error
+    found = [judge(info, method, core) for core in cores]
+    verdicts = [judge_part(info, method, part) for part in chosen]
     if FLAGS.json:
         needed = {
             "program_bytes": info["file_bytes"],
             "arena_bytes": generate.arena_bytes(method),
             "target": info["target"],
         }
-        print(json.dumps(dict(needed, fits=[dataclasses.asdict(fit) for fit in found]), indent=1))
+        rows = {"fits": [dataclasses.asdict(fit) for fit in found], "parts": [*map(_part_json, verdicts)]}
+        print(json.dumps(needed | rows, indent=1))
     else:
-        _print_table(FLAGS.program, info, method, found)
-    return 1 if FLAGS.core and found[0].reason else 0
+        arena = generate.arena_bytes(method)
+        _console().print(
+            f"{name}, method {method['name']}: flash {info['file_bytes']:,} bytes for the .pte, RAM {arena:,} bytes for the arena"
+        )
+        if verdicts:
+            _print_parts(verdicts)
+        if found:
+            _print_table(method, found)
+    return 1 if (FLAGS.core and found[0].reason) or (FLAGS.part and verdicts[0].reason) else 0
 
 
 def main(argv) -> int:

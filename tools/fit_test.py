@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_m.boards import boards
+from cortex_m.parts import parts
 from cortex_m.seal import seal
 from cortex_m.target_config import CortexM, CortexMTargetConfig, core_table
 from tools import fit as tool
@@ -25,19 +26,57 @@ def fit(*flags: str, cwd: str | None = None) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "tools/fit.py", *flags], capture_output=True, text=True, env=environment)
 
 
-def test_every_core_has_a_row():
-    done = fit(f"--program={PROGRAM}")
-    assert done.returncode == 0, done.stderr
-    rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if line.startswith("│")
+def table_rows(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if line.startswith("│")]
+
+
+def test_parts_come_by_size_and_what_lacks_memory_by_lack():
+    done = fit(str(PROGRAM))
+    text = done.stdout[: done.stdout.index("Simulated boards")]
+    rows = table_rows(text)
+    sizes = [parts.load(row[0]).flash_bytes + parts.load(row[0]).ram_bytes for row in rows]
+    assert sizes == sorted(sizes) and f"Fits {len(rows)} of {len(parts.table())} microcontrollers" in text
+    by_name = {row[0]: row[1:] for row in rows}
+    # 1 MiB less 54,240 bytes, 256 KiB less 20,464.
+    assert by_name["nrf52840"] == ["Nordic", "cortex_m4", "64", "flash", "994,336", "RAM", "241,680"]
+    # 16 KiB hold neither the arena of 20,464 bytes nor 6 KiB beside it; 64 KiB hold 54,240 bytes, but not 24 KiB of code as well.
+    assert "  nrf51822 (cortex_m0): RAM 10,224 bytes" in text
+    assert (
+        "Does not fit 1: too little flash and RAM\n  stm32f103c8 (cortex_m3): flash 13,280 bytes, RAM 6,128 bytes"
+        in text
+    )
+    lacks = [
+        int(line.rsplit(" ", 2)[1].replace(",", ""))
+        for line in text.split("too little RAM\n")[1].split("\nDoes")[0].splitlines()
     ]
+    assert lacks == sorted(lacks) and len(lacks) > 2
+    assert len(rows) + text.count("\n  ") == len(parts.table())
+
+
+def test_one_part_alone():
+    done = fit(str(PROGRAM), "--part=STM32L4R5ZIT6", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["fits"] == [] and found["parts"] == [
+        {
+            "name": "stm32l4r5zi", "core": "cortex_m4", "reason": None, "missing": {}, "program": "flash", "arena": "SRAM",
+            "code_bytes": (2 << 20) - 54240, "data_bytes": (640 << 10) - 20464,
+        }
+    ]  # fmt: skip
+    assert fit(str(PROGRAM), "--part=nrf51822").returncode == 1
+
+
+def test_every_core_has_a_row():
+    done = fit(str(PROGRAM))
+    assert done.returncode == 0, done.stderr
+    rows = table_rows(done.stdout[done.stdout.index("Simulated boards") :])
     assert [row[0] for row in rows] == list(core_table())
     assert all(row[1] == boards.for_core(row[0]) and row[2] == "yes" for row in rows)
     assert "flash 54,240 bytes for the .pte, RAM 20,464 bytes for the arena" in done.stdout
 
 
 def test_json_from_another_folder():
-    done = fit(f"--program={PROGRAM.name}", "--core=cortex_m55", "--json", cwd=str(PROGRAM.absolute().parent))
+    done = fit(PROGRAM.name, "--core=cortex-m55", "--json", cwd=str(PROGRAM.absolute().parent))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     (row,) = found["fits"]
@@ -85,24 +124,29 @@ def test_missing_kernels_and_other_targets(info, tmp_path):
     assert "aten::fft.out (instruction 3" in missing.reason and missing.code is None
     path = tmp_path / "m55.pte"
     path.write_bytes(seal(PROGRAM.read_bytes(), CortexMTargetConfig(CortexM.M55)))
-    done = fit(f"--program={path}", "--core=cortex_m4")
+    done = fit(str(path), "--core=cortex_m4")
     assert done.returncode == 1 and "it was exported for cortex-m55 (MVE)" in " ".join(done.stdout.split())
-    assert fit(f"--program={path}", "--core=cortex_m85").returncode == 0
+    assert fit(str(path), "--core=cortex_m85").returncode == 0
+    done = fit(str(path), "--part=nrf52840")
+    assert (
+        done.returncode == 1
+        and "it was exported for cortex-m55: export it for any core, or for this one" in done.stdout
+    )
+    assert fit(str(path), "--part=alif_e3_he").returncode == 0
 
 
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        ([], "--program is missing: name a .pte"),
-        (["--program={folder}/none.pte"], "there is no file {folder}/none.pte"),
-        (["--program={folder}"], "is a folder"),
-        (["--program={folder}/cut.pte"], "{folder}/cut.pte is refused: "),
-        (
-            [f"--program={PROGRAM}", "--core=cortex_a53"],
-            "--core=cortex_a53: there is no such platform; known are cortex_m0",
-        ),
-        ([f"--program={PROGRAM}", "--method=backward"], "the program has no method backward; it has forward"),
-        ([f"--program={PROGRAM}", "stray"], "stray: arguments are given as flags"),
+        ([], "name one .pte, not 0"),
+        (["{folder}/none.pte"], "there is no file {folder}/none.pte"),
+        (["{folder}"], "is a folder"),
+        (["{folder}/cut.pte"], "{folder}/cut.pte is refused: "),
+        ([str(PROGRAM), "--core=cortex_a53"], "--core=cortex_a53: there is no such core; known are cortex_m0"),
+        ([str(PROGRAM), "--part=stm32l4r9"], "there is no part stm32l4r9 in parts.yaml; alike are stm32l4r5zi, "),
+        ([str(PROGRAM), "--part=nrf52840", "--core=cortex_m4"], "give either --part or --core"),
+        ([str(PROGRAM), "--method=backward"], "the program has no method backward; it has forward"),
+        ([str(PROGRAM), "stray"], "name one .pte, not 2"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path, flags, sentence):
@@ -114,4 +158,4 @@ def test_bad_input_is_one_sentence(tmp_path, flags, sentence):
 
 
 def test_help_has_examples():
-    assert "bazel run //tools:fit -- --program=model.pte" in fit("--help").stdout
+    assert "bazel run //tools:fit -- model.pte" in fit("--help").stdout

@@ -18,7 +18,7 @@ import warnings
 
 from absl import app, flags
 
-from tools.program_file import ToolError, read_program
+from tools.program_file import ToolError, core_flag, one_program, read_program
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("method", None, "Method to look at; the first one if not given.")
@@ -99,16 +99,13 @@ def _print_tables(name: str, facts, plan) -> None:
 
 
 def inspect(argv) -> None:
-    if len(argv) != 2:
-        raise ToolError(f"name one .pte, not {len(argv) - 1}; --help has examples")
-    from cortex_m.target_config import core_table
-
-    if FLAGS.core is not None and FLAGS.core not in core_table():
-        raise ToolError(f"--core={FLAGS.core}: there is no such platform; known are {', '.join(core_table())}")
-    program, info = read_program(argv[1])
+    name = one_program(argv)
+    if FLAGS.core is not None:
+        FLAGS["core"].value = core_flag("core", FLAGS.core)
+    program, info = read_program(name)
     methods = [method["name"] for method in info["methods"]]
     if FLAGS.method not in (None, *methods):
-        raise ToolError(f"{argv[1]} has no method {FLAGS.method}; it has {', '.join(methods)}")
+        raise ToolError(f"{name} has no method {FLAGS.method}; it has {', '.join(methods)}")
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     from cortex_m.analysis.layers import ProgramFacts
@@ -119,7 +116,7 @@ def inspect(argv) -> None:
     if FLAGS.json:
         print(json.dumps(dict(facts.to_json(), memory=plan.to_json()), indent=1))
     else:
-        _print_tables(argv[1], facts, plan)
+        _print_tables(name, facts, plan)
 
 
 def main(argv) -> int:

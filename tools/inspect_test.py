@@ -73,7 +73,7 @@ def other(folder: Path) -> str:
         (lambda folder: [str(PROGRAM), "--method=backward"], "has no method backward; it has forward"),
         (
             lambda folder: [str(PROGRAM), "--core=cortex_a53"],
-            "--core=cortex_a53: there is no such platform; known are cortex_m0, ",
+            "--core=cortex_a53: there is no such core; known are cortex_m0, ",
         ),
     ],
     ids=["nothing", "no file", "folder", "damaged", "no program", "method", "core"],

@@ -61,6 +61,10 @@ def _installed(name: str) -> Callable[[], list[str]]:
     return find
 
 
+def _structure() -> list[str]:
+    return [sys.executable, str(Path(__file__).with_name("structure.py"))]
+
+
 def _buildifier() -> list[str]:
     if shutil.which("npm") is None:
         raise MissingProgramError(
@@ -80,6 +84,7 @@ LINTERS = {
         Linter("ruff-check", _PYTHON, _installed("ruff"), ("check", "--output-format=concise"), ("check", "--fix")),
         Linter("ruff-format", _PYTHON, _installed("ruff"), ("format", "--check"), ("format",)),
         Linter("mypy", _PYTHON, _installed("mypy"), ("--no-error-summary",)),
+        Linter("structure", (*_PYTHON, *_C), _structure, ()),
         Linter("clang-format", _C, _installed("clang-format"), ("--dry-run", "--Werror"), ("-i",)),
         Linter("buildifier", _BAZEL, _buildifier, ("-mode=check", "-lint=warn"), ("-mode=fix", "-lint=fix")),
     )

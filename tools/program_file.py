@@ -8,11 +8,34 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from cortex_m.target_config import core_table, platform_of
+
 _PROGRAM_INFO = Path(__file__).absolute().parent.parent / "cortex_m" / "runtime" / "program_info"
 
 
 class ToolError(Exception):
     """One sentence for the person at the terminal: the file, the reason, and what to do."""
+
+
+def one_program(argv: list[str]) -> str:
+    """The .pte that a command line names, its one argument beside flags. Raises ToolError."""
+    if len(argv) != 2:
+        raise ToolError(f"name one .pte, not {len(argv) - 1}; --help has examples")
+    return argv[1]
+
+
+def core_flag(flag: str, core: str, host: bool = False) -> str:
+    """The platform that a flag's value names in any of its spellings. Raises ToolError.
+
+    host: whether "host" is one of them.
+    """
+    if host and core == "host":
+        return core
+    try:
+        return platform_of(core)
+    except ValueError:
+        known = ", ".join((["host"] if host else []) + list(core_table()))
+        raise ToolError(f"--{flag}={core}: there is no such core; known are {known}") from None
 
 
 def typed_path(text: str) -> Path:

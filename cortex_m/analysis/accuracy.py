@@ -24,6 +24,7 @@ from torch.fx import GraphModule, Interpreter
 
 from cortex_m.host.interpreter import Call
 from cortex_m.passes.report import Instruction
+from cortex_m.quantizer.state import initial_state, reset_state
 
 _TO_NHWC = (0, 2, 3, 1)
 MAX_SAMPLES = 4
@@ -52,7 +53,7 @@ class LayerAccuracy:
 
 
 class FloatReference:
-    """The float graph that the quantizer prepared, with its weights as they are at construction and no observers."""
+    """The float graph that the quantizer prepared, with weights and state as they are at construction and no observers."""
 
     def __init__(self, prepared: GraphModule) -> None:
         self._graph = copy.deepcopy(prepared.graph)
@@ -61,14 +62,18 @@ class FloatReference:
                 node.replace_all_uses_with(node.args[0])
                 self._graph.erase_node(node)
         self._module = torch.nn.Module()
+        names: dict[str, str] = {}
         for node in self._graph.nodes:
             if node.op == "get_attr":
-                value = _attribute(prepared, node.target).detach().clone()
-                node.target = f"constant_{len(dict(self._module.named_buffers()))}"
-                self._module.register_buffer(node.target, value)
+                if node.target not in names:
+                    names[node.target] = f"constant_{len(names)}"
+                    self._module.register_buffer(names[node.target], _attribute(prepared, node.target).detach().clone())
+                node.target = names[node.target]
+        self._state = initial_state(GraphModule(self._module, self._graph))
 
     def values(self, inputs: Sequence[torch.Tensor], wanted: set[str]) -> dict[str, torch.Tensor]:
-        """The values of the nodes named in `wanted`, as far as there are any, on one sample."""
+        """The values of the nodes named in `wanted`, as far as there are any, in a first call on one sample."""
+        reset_state(self._module, self._state)
         recorder = _Recorder(GraphModule(self._module, self._graph), wanted)
         with torch.no_grad():
             recorder.run(*inputs)
@@ -114,7 +119,7 @@ class Accuracy:
         self.samples = 0
         self._stands_for = {each.index: (each, each.value) for each in instructions if each.value}
         self._reference = reference
-        self._factors = channel_factors
+        self.channel_factors = channel_factors
         self._sums: dict[int, _Sum] = {}
 
     def begin(self, sample: Sequence[torch.Tensor]) -> Callable[[Call], None]:
@@ -133,7 +138,7 @@ class Accuracy:
         given = call.outputs[0].double()
         if value.scale is not None:
             given = (given - value.zero_point) * value.scale
-        factor = self._factors.get(value.node, torch.ones(1)).double().view(1, -1, *[1] * max(real.dim() - 2, 0))
+        factor = self.channel_factors.get(value.node, torch.ones(1)).double().view(1, -1, *[1] * max(real.dim() - 2, 0))
         errors = [real.double() - form / factor for form in _arranged(given, real)]
         if not errors:
             return

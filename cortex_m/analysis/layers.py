@@ -22,6 +22,7 @@ import cortex_m.ops.operators  # noqa: F401  (registers torch.ops.cortex_m)
 from cortex_m.analysis.kernels import kernel_of
 from cortex_m.analysis.macs import multiply_accumulates
 from cortex_m.host.library import KernelSet
+from cortex_m.ops.codegen import is_scratch
 from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
 
@@ -206,7 +207,7 @@ class _Reader:
             tensors = self.tensors([value], name)
             if is_out:
                 outputs += tensors
-            elif "scratch" in name:
+            elif is_scratch(name):
                 scratch += tensors
             else:
                 constants += [tensor for tensor in tensors if tensor.is_constant]

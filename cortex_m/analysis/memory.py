@@ -9,7 +9,6 @@ Instructions are numbered as in the program, and live intervals follow that orde
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,9 +16,9 @@ from typing import Any
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
-from cortex_m.host.interpreter import TORCH_DTYPES, ProgramError, find_operator, operator_name
+from cortex_m.analysis.calls import overlaps_in_calls, record_of
+from cortex_m.host.interpreter import TORCH_DTYPES, ProgramError, operator_name
 from cortex_m.memory.placement import Part, Storage, joined, live_bytes
-from cortex_m.ops.operators import IN_PLACE, NAMESPACE
 from cortex_m.seal import unsealed
 
 KINDS = ("input", "output", "activation", "view", "scratch", "state")
@@ -66,7 +65,8 @@ class MemoryPlan:
     lower_bound: the largest sum of simultaneously live bytes, storages rounded up to the alignment: no placement takes less.
     peak_instruction: the first instruction at which that many are live; 0 if the program has none.
     live_bytes: the sum at each instruction.
-    conflicts: a sentence for each value that is overwritten while it is wanted.
+    conflicts: a sentence for each call that writes over an argument of its own, and for each value that is overwritten while it
+      is wanted.
     """
 
     peak: int
@@ -163,15 +163,27 @@ class _Reader:
         return [item for item in content.items if item >= 0] if is_list else [value]
 
     def _read_call(self, position: int, call: schema.KernelCall) -> None:
-        """The last argument is what is returned, and stands among the others, too, as the `out` that is written."""
+        """The last argument is what is returned, and stands among the others, too, as the `out` that is written.
+
+        Of an operator that changes its operand in place it is that operand; several results are returned as a list, and are
+        `out`s one by one or another list of the same tensors.
+        """
         *given, returned = call.args
-        out = len(given) - 1 - given[::-1].index(returned) if returned in given else len(given)
         outs = self._tensors(returned)
-        if out == len(given) and given[-len(outs) :] == outs:  # several outs, returned as a list
-            out = len(given) - len(outs)
+        if returned in given:
+            first, count = len(given) - 1 - given[::-1].index(returned), 1
+        elif outs and given[-len(outs) :] == outs:
+            first, count = len(given) - len(outs), len(outs)
+        elif outs and given and self._tensors(given[-1]) == outs:
+            first, count = len(given) - 1, 1
+        else:
+            first, count = len(given), 0
         operator = self._plan.operators[call.op_index]
-        scratch, in_place = _roles(operator.name, operator.overload)
-        for argument, value in enumerate(given[:out]):
+        record = record_of(operator)
+        scratch, in_place = record.scratch, record.in_place
+        for argument, value in enumerate(given):
+            if first <= argument < first + count and not _reads_what_it_changes(operator.name):
+                continue
             for tensor in self._tensors(value):
                 self._touch(tensor).reads.append(position)
                 self._touch(tensor).is_scratch |= argument in scratch
@@ -267,11 +279,14 @@ class _Reader:
                 written.append(-1)
             elif buffer.kind == "view":
                 written = [buffer.first]
-            reads = access.reads + ([self.length] if buffer.value in self._plan.outputs else [])
+            # What is read behind the last instruction: results by the caller, state by the next run. A look at state that is not
+            # written itself is over with its last reader.
+            outlives = (buffer.kind == "state" and access.writes) or buffer.value in self._plan.outputs
+            reads = access.reads + ([self.length] if outlives else [])
             for read in reads if buffer.kind != "scratch" else ():
                 since = max((position for position in written if position < read), default=read)
                 sentences += self._overwritten(found, buffer, since, read)
-        return tuple(sentences)
+        return (*overlaps_in_calls(self._plan), *sentences)
 
     def _overwritten(self, found: dict[int, Buffer], buffer: Buffer, since: int, read: int) -> Iterable[str]:
         for other in found.values():
@@ -302,19 +317,6 @@ def _with_storages(buffers: list[Buffer]) -> list[Buffer]:
     return [dataclasses.replace(buffer, storage=root(index)) for index, buffer in enumerate(buffers)]
 
 
-@functools.cache
-def _roles(name: str, overload: str) -> tuple[frozenset[int], frozenset[int]]:
-    """Positions of the arguments that a kernel uses as working memory, and of those it may write its result over.
-
-    An operator that is not known here has neither.
-    """
-    try:
-        operator = find_operator(schema.Operator(name, overload))
-    except ProgramError:
-        return frozenset(), frozenset()
-    names = [argument.name for argument in operator._schema.arguments]
-    in_place = IN_PLACE.get(operator._opname, ()) if operator.namespace == NAMESPACE else ()
-    return (
-        frozenset(position for position, argument in enumerate(names) if argument.endswith("scratch")),
-        frozenset(position for position, argument in enumerate(names) if argument in in_place),
-    )
+def _reads_what_it_changes(name: str) -> bool:
+    """Whether an operator changes its operand in place, and not as a whole."""
+    return name.endswith("_") and name != "aten::copy_"

@@ -80,7 +80,8 @@ def board_binary(
         }),
         linkopts = linkopts + select({
             _HOST: [],
-            "//conditions:default": ["-T$(location :%s)" % script],
+            # A section that the script does not place is an error that names it.
+            "//conditions:default": ["-T$(location :%s)" % script, "-Wl,--orphan-handling=error"],
         }),
         linkstatic = True,
         visibility = visibility,

@@ -33,7 +33,16 @@ def _link(board, folder, script="default", arena_bytes=1000, body="zeroed[0] = i
     elf = folder / "main.elf"
     command = [
         *(_GCC, "-mcpu=cortex-m4", "-mthumb", "-Os", f"-DARENA_BYTES={arena_bytes}", "-nostartfiles"),
-        *("-Wl,--gc-sections", "-T", _SCRIPTS / f"{board}_{script}.ld", source, "-o", elf),
+        *(
+            "-g3",
+            "-Wl,--gc-sections",
+            "-Wl,--orphan-handling=error",
+            "-T",
+            _SCRIPTS / f"{board}_{script}.ld",
+            source,
+            "-o",
+            elf,
+        ),
     ]
     assert shutil.which(_GCC), f"{_GCC} is not on PATH"
     process = subprocess.run(command, capture_output=True, check=False, text=True)
@@ -111,3 +120,13 @@ def test_heap_does_not_link(board, tmp_path, call):
     name = call.split("(")[0]
     _, error = _link(board, tmp_path, body=f"void* {name}(); constant = {call};")
     assert "a heap is linked in" in error or "undefined reference to `_sbrk'" in error
+
+
+def test_a_section_that_the_script_does_not_place_is_named(board, tmp_path):
+    _, error = _link(
+        board, tmp_path, body='static __attribute__((section(".dtcn"))) int misspelt = 1; zeroed[0] = misspelt++;'
+    )
+    assert "unplaced orphan section `.dtcn' from" in error
+    elf, error = _link(board, tmp_path, body='static __attribute__((section(".state"))) int kept; zeroed[0] = kept++;')
+    assert not error
+    assert _inside(board, boards.load(board)["data"], *_sections(elf)[".state"])

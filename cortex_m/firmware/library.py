@@ -30,6 +30,7 @@ _LABEL = flags.DEFINE_string("label", "the program", "What comments and errors c
 _PROGRAM = flags.DEFINE_string("program", None, "Path of the .pte for the assembler.", required=True)
 _ARENA = flags.DEFINE_string("arena", "", "Symbol of a shared arena; empty for one of its own.")
 _SHARED_WITH = flags.DEFINE_list("shared_with", [], "All models of the shared arena.")
+_SHARED_INFO = flags.DEFINE_multi_string("shared_info", [], "What program_info printed of each of these.")
 _ARENA_SECTION = flags.DEFINE_string(
     "arena_section", "", "Section of the arena; empty for the compiler's choice, .bss."
 )
@@ -51,8 +52,11 @@ def main(argv: list[str]) -> None:
             generate.check_target(info, CortexMTargetConfig.from_platform(_CORE.value))
         method = generate.method_of(info, _METHOD.value)
         generate.check_kernels(method, set(Path(_KERNELS.value).read_text().split()), report)
+        shared_arena_bytes = None
         if _ARENA.value:
             sources.check_arena_can_be_shared(method)
+            methods = [generate.method_of(json.loads(Path(path).read_text()), None) for path in _SHARED_INFO.value]
+            shared_arena_bytes = sources.shared_arena_bytes([generate.arena_bytes(each) for each in methods])
         common = {"verify_at": _VERIFY_AT.value}
         texts = {
             _HEADER.value: sources.header(
@@ -62,6 +66,7 @@ def main(argv: list[str]) -> None:
                 method,
                 report,
                 shared_with=_SHARED_WITH.value,
+                shared_arena_bytes=shared_arena_bytes,
                 **common,
             ),
             _SOURCE.value: sources.source(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
-_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+_INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 # The class and the name in front of a parameter list, an initialiser, or the end of an object's definition.
 _DEFINED = re.compile(r"(?:([A-Z]\w*)::)?([A-Za-z_]\w*)\s*(?:\(|\[|=|;|\{|$)")
 # A function whose name another file's text gets by a macro.
@@ -75,11 +75,19 @@ def bodies(text: str) -> str:
     return " ".join(inside)
 
 
-class NeededSources:
-    """The files among which to choose: `texts` by path, and the folders that #include looks in, in their order."""
+class MissingInclude(ValueError):
+    """A file includes another in quotation marks that is not among the texts; the message names both."""
 
-    def __init__(self, texts: Mapping[str, str], include_folders: Iterable[str]):
+
+class NeededSources:
+    """The files among which to choose: `texts` by path, and the folders that #include looks in, in their order.
+
+    foreign: paths of other people's files, which may include in quotation marks what they can do without.
+    """
+
+    def __init__(self, texts: Mapping[str, str], include_folders: Iterable[str], foreign: Iterable[str] = ()):
         self._texts = texts
+        self._foreign = frozenset(foreign)
         self._folders = list(include_folders)
         self._includes: dict[str, set[str]] = {}
         self._words_of: dict[str, set[str]] = {}
@@ -90,15 +98,21 @@ class NeededSources:
                     self._definers.setdefault(name, set()).add(path)
 
     def _included(self, path: str) -> set[str]:
-        """The headers that a file includes, and those that these include."""
+        """The headers that a file includes, and those that these include. Raises MissingInclude.
+
+        What stands in angle brackets may be the compiler's, and need not be among the texts.
+        """
         if path not in self._includes:
             found = self._includes[path] = set()
-            for name in _INCLUDE.findall(self._texts[path]):
+            for bracket, name in _INCLUDE.findall(self._texts[path]):
                 for folder in [posixpath.dirname(path), *self._folders]:
                     candidate = posixpath.normpath(posixpath.join(folder, name))
                     if candidate in self._texts:
                         found |= {candidate} | self._included(candidate)
                         break
+                else:
+                    if bracket == '"' and path not in self._foreign:
+                        raise MissingInclude(f'{path} includes "{name}", which is in none of {len(self._texts)} files')
         return self._includes[path]
 
     def _words(self, path: str) -> set[str]:
@@ -114,7 +128,7 @@ class NeededSources:
         return spoken & declared & self._definers.keys()
 
     def of(self, roots: Iterable[str]) -> set[str]:
-        """`roots` and every source and header that they need."""
+        """`roots` and every source and header that they need. Raises MissingInclude."""
         needed: set[str] = set()
         waiting = list(roots)
         while waiting:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_m.firmware.needed_sources import NeededSources, bodies, defined
+from cortex_m.firmware.needed_sources import MissingInclude, NeededSources, bodies, defined
 
 TESTING = Path("cortex_m/firmware/testing")
 MANIFEST = json.loads((TESTING / "everything.manifest.json").read_text())
@@ -64,6 +64,15 @@ def test_what_is_called_is_needed_and_what_calls_is_not(sources):
     assert needed.of(["lib/b.c"]) == {"lib/b.h", "lib/b.c"}
 
 
+def test_an_include_of_ones_own_that_is_not_there_is_an_error(sources):
+    del sources["lib/b.h"]
+    with pytest.raises(MissingInclude, match=r'^lib/a.c includes "b.h", which is in none of 6 files$'):
+        NeededSources(sources, [""]).of(["main.c"])
+    assert NeededSources(sources, [""], foreign=["lib/a.c"]).of(["main.c"]) == {"main.c", "lib/a.h", "lib/a.c"}
+    sources["lib/a.c"] = "#include <b.h>\nint a(void) { return 0; }\n"
+    assert NeededSources(sources, [""]).of(["main.c"]) == {"main.c", "lib/a.h", "lib/a.c"}
+
+
 def _symbols(archive: Path) -> dict[str, tuple[set[str], set[str]]]:
     """object file's stem -> (defined, undefined) names of external linkage."""
     printed = subprocess.run(
@@ -86,7 +95,8 @@ def test_every_source_gets_all_that_the_linker_would_take(core):
         for entry in MANIFEST["sources"]
         if _is_here(entry)
     }
-    needed = NeededSources(texts, ["", *MANIFEST["include_folders"]])
+    # flatbuffers' own headers are not among this test's files.
+    needed = NeededSources(texts, ["", *MANIFEST["include_folders"]], foreign=texts)
     source_of = {}
     for name in texts:
         if not name.endswith(".h"):

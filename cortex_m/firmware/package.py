@@ -6,7 +6,8 @@ The manifest says (cortex_m/rules/package.bzl writes it):
   name       of the package and of its CMake target
   libraries  [{c_name, label, model, info, header, source, assembly, program, arena_symbol, arena_source, model_section,
              arena_section, state_section}]; info: the file that program_info printed
-  sources    [{path, name, copts, optimize_size}]: all files there are; `name` is the place in the package, under src
+  sources    [{path, name, copts, optimize_size, foreign}]: all files there are; `name` is the place in the package, under src;
+             foreign: of another repository than the model's and this one
   include_folders  where #include looks, under src
   cores      [{name, flags}]: "cortex-m4" and what the compiler is given for it
   license    path
@@ -25,7 +26,7 @@ from typing import Any
 from absl import app, flags
 
 from cortex_m.firmware import sources
-from cortex_m.firmware.needed_sources import NeededSources
+from cortex_m.firmware.needed_sources import MissingInclude, NeededSources
 from cortex_m.runner import generate
 
 _MANIFEST = flags.DEFINE_string("manifest", None, "What to pack, JSON.", required=True)
@@ -115,7 +116,7 @@ def readme(manifest: dict[str, Any]) -> str:
         first_upper=first["upper"],
         first_type=sources.common_type(sources.tensors("output", method, None)),
         sharing=sharing,
-        sections="".join(f"| `{section}` | {what[kind]} | `{kind}_section` |\n" for section, kind in sorted(sections)),
+        sections="".join(f"| `{section}` | {what[kind]} |\n" for section, kind in sorted(sections)),
     )
 
 
@@ -130,15 +131,18 @@ def check_names(libraries: list[dict[str, Any]]) -> None:
             )
 
 
+def _headers(manifest: dict[str, Any]) -> dict[str, Path]:
+    return {f"{library['c_name']}.h": Path(library["header"]) for library in manifest["libraries"]}
+
+
 def contents(manifest: dict[str, Any]) -> tuple[dict[str, Path], dict[str, str]]:
     """What is in the package, by its place there: files to copy, and texts. Raises Refused."""
     check_names(manifest["libraries"])
-    files: dict[str, Path] = {}
+    files = {f"include/{name}": path for name, path in _headers(manifest).items()}
     texts: dict[str, str] = {}
     roots: dict[str, str] = {}
     for library in manifest["libraries"]:
         c_name = library["c_name"]
-        files[f"include/{c_name}.h"] = Path(library["header"])
         files[f"models/{c_name}.cc"] = Path(library["source"])
         files[f"models/{c_name}.pte"] = Path(library["program"])
         files[f"models/{c_name}_pte.S"] = Path(library["assembly"])
@@ -150,7 +154,13 @@ def contents(manifest: dict[str, Any]) -> tuple[dict[str, Path], dict[str, str]]
             files[f"models/{library['arena_symbol']}.c"] = Path(library["arena_source"])
     by_name = {entry["name"]: entry for entry in manifest["sources"]}
     candidates = {name: Path(entry["path"]).read_text() for name, entry in by_name.items()}
-    needed = NeededSources(candidates | roots, ["", *manifest["include_folders"]]).of(roots)
+    headers = {f"include/{name}": path.read_text() for name, path in _headers(manifest).items()}
+    foreign = [name for name, entry in by_name.items() if entry["foreign"]]
+    folders = ["", "include", *manifest["include_folders"]]
+    try:
+        needed = NeededSources(candidates | roots | headers, folders, foreign).of(roots)
+    except MissingInclude as error:
+        raise generate.Refused(f"{error}: no archive without it would compile") from error
     chosen = [by_name[name] for name in sorted(needed & by_name.keys())]
     files |= {f"src/{entry['name']}": Path(entry["path"]) for entry in chosen}
     files["LICENSE"] = Path(manifest["license"])

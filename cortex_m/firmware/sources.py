@@ -103,11 +103,22 @@ class Tensor:
             ]
         return [*lines, "};"]
 
-    def function(self, c_name: str) -> str:
-        """Its typed accessor."""
-        const = "const " if self.kind == "output" else ""
-        call = f"({const}{self.c_type}*){c_name}_{self.kind}({self.index})"
-        return f"static inline {const}{self.c_type}* {c_name}_{self.kind}_{self.index}(void) {{ return {call}; }}"
+    def function(self, c_name: str, untyped: bool) -> str:
+        """Its typed accessor. untyped: whether {c_name}_{kind}() returns void*: no cast stands where none is needed."""
+        pointer = ("const " if self.kind == "output" else "") + f"{self.c_type}*"
+        call = f"{c_name}_{self.kind}({self.index})"
+        head = f"static inline {pointer} {c_name}_{self.kind}_{self.index}(void)"
+        if not untyped:
+            return f"{head} {{ return {call}; }}"
+        return "\n".join(
+            [
+                "#ifdef __cplusplus",
+                f"{head} {{ return static_cast<{pointer}>({call}); }}",
+                "#else",
+                f"{head} {{ return {call}; }}",
+                "#endif",
+            ]
+        )
 
 
 def _initialiser(numbers: list[int]) -> str:
@@ -144,9 +155,12 @@ def names(c_name: str) -> dict[str, str]:
 
 def header(
     c_name: str, label: str, program_bytes: int, method: dict[str, Any], report: dict[str, Any] | None, *,
-    verify_at: str = "build", shared_with: Sequence[str] = (),
+    verify_at: str = "build", shared_with: Sequence[str] = (), shared_arena_bytes: int | None = None,
 ) -> str:  # fmt: skip
-    """The text of the library's header. Raises Refused."""
+    """The text of the library's header. Raises Refused.
+
+    shared_with: labels of all models of a shared arena, whose size is shared_arena_bytes; None for an arena of its own.
+    """
     inputs, outputs = tensors("input", method, report), tensors("output", method, report)
     both = [*inputs, *outputs]
     sharing = ""
@@ -159,19 +173,31 @@ def header(
         "init": "Checks the program, checksum and structure, and makes it ready. Again: starts anew. False: see {}_error().",
         "build": "Makes the program ready, which was checked when the image was built. Again: starts anew. False: see {}_error().",
     }[verify_at].format(c_name)
+    needed = generate.arena_bytes(method)
+    input_type, output_type = common_type(inputs), common_type(outputs)
+    input_call, output_call = f"{c_name}_input(kIndex)", f"{c_name}_output(kIndex)"
+    if input_type == "void":
+        input_call = f"static_cast<typename Input<kIndex>::Type*>({input_call})"
+    if output_type == "void":
+        output_call = f"static_cast<const typename Output<kIndex>::Type*>({output_call})"
     return Template((_FOLDER / "library.h.template").read_text()).substitute(
         names(c_name),
         what=label,
         sharing=sharing,
         program_bytes=program_bytes,
-        arena_bytes=generate.arena_bytes(method),
+        arena_bytes=needed if shared_arena_bytes is None else shared_arena_bytes,
+        arena_needed_bytes=needed,
+        arena_shared="" if shared_arena_bytes is None else "; one array for all models that share it",
+        input_cast=input_call,
+        output_cast=output_call,
         input_count=len(inputs),
         output_count=len(outputs),
         macros="".join("\n".join(tensor.macros(c_name)) + "\n" for tensor in both),
         init_doc=init_doc,
-        input_type=common_type(inputs),
-        output_type=common_type(outputs),
-        typed="".join(tensor.function(c_name) + "\n" for tensor in both),
+        input_type=input_type,
+        output_type=output_type,
+        typed="".join(tensor.function(c_name, input_type == "void") + "\n" for tensor in inputs)
+        + "".join(tensor.function(c_name, output_type == "void") + "\n" for tensor in outputs),
         structs="".join("\n".join(tensor.struct()) + "\n" for tensor in both),
     )
 
@@ -223,13 +249,18 @@ def assembly(c_name: str, program: str, section: str, fingerprint: str) -> str:
     )
 
 
-def arena_source(symbol: str, sizes: list[int], section: str) -> str:
-    """The text of a C source with the array; an arena that nobody needs has one byte. Raises Refused."""
+def shared_arena_bytes(sizes: Sequence[int]) -> int:
+    """Size of the array for models that need `sizes`; an arena that none of them needs has one byte, as C wants."""
+    return max([1, *sizes])
+
+
+def arena_source(symbol: str, sizes: Sequence[int], section: str) -> str:
+    """The text of a C source with the array. Raises Refused."""
     place = section_attribute(section)
     return (
         "// Generated: the largest of the arenas of the models that share it.\n"
         "#include <stdint.h>\n\n"
-        f"__attribute__((aligned({generate.ALIGNMENT}))){place} uint8_t {symbol}[{max([1, *sizes])}];\n"
+        f"__attribute__((aligned({generate.ALIGNMENT}))){place} uint8_t {symbol}[{shared_arena_bytes(sizes)}];\n"
     )
 
 

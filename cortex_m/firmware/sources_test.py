@@ -76,9 +76,10 @@ int main() {
 def test_the_header_tells_both_languages_the_same(tmp_path):
     (tmp_path / "net.h").write_text(sources.header("net", "//a:net", 1234, _method(), _REPORT))
     (tmp_path / "main.cc").write_text(_MAIN)
-    warnings = ["-Wall", "-Wextra", "-Werror", "-I", tmp_path]
+    warnings = ["-Wall", "-Wextra", "-Wcast-qual", "-Wconversion", "-Wshadow", "-Werror", "-I", tmp_path]
+    casts = ["-Wuseless-cast", "-Wold-style-cast"]
     subprocess.run(["gcc", "-std=c11", *warnings, "-x", "c", "-fsyntax-only", tmp_path / "net.h"], check=True)
-    subprocess.run(["g++", "-std=c++17", *warnings, tmp_path / "main.cc", "-o", tmp_path / "main"], check=True)
+    subprocess.run(["g++", "-std=c++17", *warnings, *casts, tmp_path / "main.cc", "-o", tmp_path / "main"], check=True)
     printed = subprocess.run([tmp_path / "main"], check=True, capture_output=True, text=True).stdout.splitlines()
     assert printed == [
         "1234 144 2 1 48 1",  # 100 bytes of the first memory take 112
@@ -108,9 +109,11 @@ def test_a_shared_arena_is_named_and_not_defined():
     source = sources.source("net", _method(), arena="both_memory")
     assert "extern uint8_t both_memory[];" in source and "{both_memory + 0, 100}, {both_memory + 112, 32}" in source
     assert "uint8_t arena[" not in source
-    assert "shared by //a:net, //a:other" in sources.header(
-        "net", "//a:net", 1, _method(), None, shared_with=["//a:net", "//a:other"]
-    )
+    shared = {"shared_with": ["//a:net", "//a:other"], "shared_arena_bytes": sources.shared_arena_bytes([144, 300])}
+    header = sources.header("net", "//a:net", 1, _method(), None, **shared)
+    assert "shared by //a:net, //a:other" in header
+    assert "#define NET_ARENA_BYTES 300 " in header and "#define NET_ARENA_NEEDED_BYTES 144 " in header
+    assert "#define NET_ARENA_BYTES 144 " in sources.header("net", "//a:net", 1, _method(), None)
     assert "uint8_t both_memory[300]" in sources.arena_source("both_memory", [144, 300], "")
 
 

@@ -9,7 +9,7 @@ scratch, are overwritten with a pattern. An output may lie where an operand lies
 (operators.yaml), and on exactly its bytes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
 from cortex_m.host.errors import ProgramError
+from cortex_m.ops.codegen import is_scratch
 from cortex_m.ops.operators import IN_PLACE, NAMESPACE  # importing it registers torch.ops.cortex_m
 from cortex_m.seal import target_of, unsealed
 from cortex_m.target_config import CortexMTargetConfig
@@ -47,7 +48,7 @@ class Call:
 
 
 class ReferenceProgram:
-    """One method of a .pte, with its memory. Mutable buffers keep their values from run to run.
+    """One method of a .pte, with its memory. Mutable buffers keep their values from run to run, until `reset`.
 
     data: the file's bytes, for whatever target. method: name of the execution plan.
     target: what the program was exported for; None if it does not say.
@@ -80,10 +81,14 @@ class ReferenceProgram:
 
     def instruction_names(self) -> list[str]:
         """ "namespace::op.overload" of each kernel call of the one chain, in order."""
+        return [name for _, name in self.calls()]
+
+    def calls(self) -> list[tuple[int, str]]:
+        """(position in the one chain, name) of each."""
         return [
-            operator_name(self._plan.operators[instruction.instr_args.op_index])
+            (index, operator_name(self._plan.operators[instruction.instr_args.op_index]))
             for chain in self._plan.chains
-            for instruction in chain.instructions
+            for index, instruction in enumerate(chain.instructions)
             if isinstance(instruction.instr_args, schema.KernelCall)
         ]
 
@@ -98,6 +103,12 @@ class ReferenceProgram:
             self._run_chain(chain, values, callback)
         outputs = [self._materialise(values, index) for index in self._plan.outputs]
         return [value.clone() if isinstance(value, torch.Tensor) else value for value in outputs]
+
+    def reset(self) -> None:
+        """Brings the buffers that the program changes back to the values that the file has for them."""
+        for value in self._plan.values:
+            if isinstance(value.val, schema.Tensor) and value.val.allocation_info and value.val.data_buffer_idx > 0:
+                self._tensor(value.val)
 
     # Values
 
@@ -203,30 +214,37 @@ class ReferenceProgram:
         given = [self._materialise(values, index) for index in call.args]
         returned = call.args[len(arguments) :]
         keywords = {argument.name: _converted(argument, value) for argument, value in zip(arguments, given)}
-        outs = [keywords[argument.name] for argument in arguments if argument.is_out]
+        outs = _flat(keywords[argument.name] for argument in arguments if argument.is_out)
         scratch = [
-            keywords[a.name] for a in arguments if a.name == "scratch" and isinstance(keywords[a.name], torch.Tensor)
+            keywords[a.name] for a in arguments if is_scratch(a.name) and isinstance(keywords[a.name], torch.Tensor)
         ]
         inputs = {index for index, argument in zip(call.args, arguments) if not argument.is_out}
         for index, argument in zip(call.args, arguments):
-            if (
-                argument.is_out
-                and index not in inputs
-                and not _works_in_place(operator, keywords, keywords[argument.name])
-            ):
-                _poison(keywords[argument.name])
+            if argument.is_out and index not in inputs:
+                for out in _flat([keywords[argument.name]]):
+                    if not _works_in_place(operator, keywords, out):
+                        _poison(out)
         for tensor in scratch:
             _poison(tensor)
         positional = [keywords.pop(argument.name) for argument in arguments if not argument.kwarg_only]
-        shapes = [tuple(out.shape) for out in outs if isinstance(out, torch.Tensor)]
+        shapes = [tuple(out.shape) for out in outs]
         result = operator(*positional, **keywords)
-        if shapes != [tuple(out.shape) for out in outs if isinstance(out, torch.Tensor)]:
+        if shapes != [tuple(out.shape) for out in outs]:
             raise ProgramError(f"{operator} gave another shape than the program plans")
         for tensor in scratch:
             _poison(tensor)
-        if not outs and returned and not isinstance(result, torch.Tensor):
+        if outs:
+            return outs
+        if returned and not isinstance(result, torch.Tensor):
             values[returned[0]] = result
-        return [out for out in outs if isinstance(out, torch.Tensor)]
+        # An operator that changes its operand in place returns it.
+        return [values[index] for index in returned if isinstance(values[index], torch.Tensor)]
+
+
+def _flat(values: Iterable[Any]) -> list[torch.Tensor]:
+    """The tensors among `values` and in the lists among them."""
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [item for item in items if isinstance(item, torch.Tensor)]
 
 
 def _works_in_place(operator: torch._ops.OpOverload, arguments: dict[str, Any], out: Any) -> bool:

@@ -91,6 +91,22 @@ Status RunOnce(Method& method, size_t run, const uint8_t* const* inputs, uint8_t
   return Status();
 }
 
+struct Trace {
+  const Method& method;
+  cortex_m_host_written written;
+  void* context;
+
+  static void Notify(void* context, int32_t instruction, cortex_m::Phase phase) {
+    const Trace& trace = *static_cast<const Trace*>(context);
+    if (phase == cortex_m::Phase::kBegin) return;
+    for (size_t i = 0; i < trace.method.call_output_count(instruction); ++i) {
+      const Value output = trace.method.call_output(instruction, i);
+      if (output.tag != Tag::kTensor) continue;
+      trace.written(trace.context, instruction, output.as_tensor.as<uint8_t>(), ByteSize(output.as_tensor));
+    }
+  }
+};
+
 }  // namespace
 
 cortex_m_host_program* cortex_m_host_open(const uint8_t* bytes, size_t size, const char* method, char* error,
@@ -124,6 +140,18 @@ size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uin
     }
   }
   return count;
+}
+
+void cortex_m_host_reset(cortex_m_host_program* program) { program->loaded.method.Reset(program->loaded.program); }
+
+size_t cortex_m_host_trace(cortex_m_host_program* program, const uint8_t* const* inputs, uint8_t* const* outputs,
+                           cortex_m_host_written written, void* context, char* error, size_t error_size) {
+  Method& method = program->loaded.method;
+  Trace trace = {method, written, context};
+  method.set_observer({Trace::Notify, &trace});
+  const size_t done = cortex_m_host_run(program, 1, inputs, outputs, error, error_size);
+  method.set_observer({});
+  return done;
 }
 
 const char* cortex_m_host_kernel(size_t index) {

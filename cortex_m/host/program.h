@@ -30,6 +30,16 @@ const char* cortex_m_host_json(const cortex_m_host_program* program);
 size_t cortex_m_host_run(cortex_m_host_program* program, size_t count, const uint8_t* const* inputs,
                          uint8_t* const* outputs, char* error, size_t error_size);
 
+// Buffers that the method changes hold again what they hold in the program.
+void cortex_m_host_reset(cortex_m_host_program* program);
+
+// Called with each tensor that an instruction has computed, as it lies in memory.
+typedef void (*cortex_m_host_written)(void* context, int32_t instruction, const uint8_t* data, size_t bytes);
+
+// As cortex_m_host_run with a count of 1, and tells `written` of all that is computed on the way.
+size_t cortex_m_host_trace(cortex_m_host_program* program, const uint8_t* const* inputs, uint8_t* const* outputs,
+                           cortex_m_host_written written, void* context, char* error, size_t error_size);
+
 // Names of the operators that there are kernels for, "cortex_m::quantized_add.out"; null behind the last one.
 const char* cortex_m_host_kernel(size_t index);
 

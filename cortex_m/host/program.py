@@ -46,6 +46,7 @@ _DTYPES = {
 }
 _NUMBERS = {"int": int, "double": float, "bool": bool}
 _ERROR_BYTES = 1024
+_WRITTEN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class Program:
@@ -90,11 +91,7 @@ class Program:
         NumberSpec the number that the program was exported with. Returns torch tensors in the program's memory order, and numbers.
         Raises SignatureError for inputs that are not the program's, ProgramError if an operator refuses its arguments.
         """
-        one = [[value] if isinstance(spec, NumberSpec) else _tensor(value)[None] for spec, value in self._pairs(inputs)]
-        return [
-            values[0].item() if isinstance(spec, NumberSpec) else values[0]
-            for spec, values in zip(self.outputs, self.run_batch(one))
-        ]
+        return [_first(spec, values) for spec, values in zip(self.outputs, self.run_batch(self._batch_of_one(inputs)))]
 
     def run_batch(self, inputs: Sequence[Any]) -> list[torch.Tensor]:
         """N inferences, one after another: inputs and outputs as of `run`, each with a dimension of N in front.
@@ -117,6 +114,32 @@ class Program:
             where = f"run {done} of {count}: " if count > 1 else ""
             raise ProgramError(where + error.value.decode(errors="replace"))
         return [_unpack(spec, values) for spec, values in zip(self.outputs, results)]
+
+    def reset(self) -> None:
+        """Brings the buffers that the program changes back to their initial values, as `Method::Reset` does on the device."""
+        with self._lock:
+            _library().cortex_m_host_reset(self._handle)
+
+    def trace(self, inputs: Sequence[Any]) -> tuple[list[Any], list[tuple[int, bytes]]]:
+        """One inference: its outputs, as of `run`, and (instruction, bytes in memory order) of each tensor computed on the way."""
+        written: list[tuple[int, bytes]] = []
+        call = _WRITTEN(lambda _, instruction, data, size: written.append((instruction, ctypes.string_at(data, size))))
+        pairs = self._pairs(self._batch_of_one(inputs))
+        packed = [_pack(spec, values, position) for position, (spec, values) in enumerate(pairs)]
+        results = [_empty(spec, 1) for spec in self.outputs]
+        error = ctypes.create_string_buffer(_ERROR_BYTES)
+        with self._lock:
+            done = _library().cortex_m_host_trace(
+                self._handle, _pointers(packed), _pointers(results), call, None, error, len(error)
+            )
+        if not done:
+            raise ProgramError(error.value.decode(errors="replace"))
+        return [_first(spec, _unpack(spec, values)) for spec, values in zip(self.outputs, results)], written
+
+    def _batch_of_one(self, inputs: Sequence[Any]) -> list[Any]:
+        return [
+            [value] if isinstance(spec, NumberSpec) else _tensor(value)[None] for spec, value in self._pairs(inputs)
+        ]
 
     def _pairs(self, inputs: Sequence[Any]) -> zip[tuple[Spec, Any]]:
         if len(inputs) != len(self.inputs):
@@ -141,6 +164,8 @@ def _library() -> ctypes.CDLL:
         ("close", None, [pointer]),
         ("json", text, [pointer]),
         ("run", size, [pointer, size, pointer, pointer, text, size]),
+        ("reset", None, [pointer]),
+        ("trace", size, [pointer, pointer, pointer, _WRITTEN, pointer, text, size]),
         ("kernel", text, [size]),
     ]:
         function = getattr(library, f"cortex_m_host_{name}")
@@ -201,6 +226,10 @@ def _unpack(spec: Spec, values: torch.Tensor) -> torch.Tensor:
     if isinstance(spec, NumberSpec):
         return values
     return values.permute(0, *(spec.dim_order.index(dim) + 1 for dim in range(len(spec.shape))))
+
+
+def _first(spec: Spec, values: torch.Tensor) -> Any:
+    return values[0].item() if isinstance(spec, NumberSpec) else values[0]
 
 
 def _pointers(tensors: Sequence[torch.Tensor]) -> ctypes.Array:

@@ -36,17 +36,24 @@ class CortexMMemoryPlanningPass(MemoryPlanningPass):
         super().__init__(memory_planning_algo=self._plan, **options)
         self._share_memory = share_memory
         self._sharing = Sharing()
+        self._graph_signature: ExportGraphSignature | None = None
 
     @property
     def left_out(self) -> list[int]:
         return self._sharing.left_out
 
     def run(self, graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None) -> PassResult:
+        self._graph_signature = graph_signature
+        if self.alloc_mutable_buffers and graph_signature is not None:
+            _keep_initial_state(graph_module, graph_signature)
+        return super().run(graph_module, graph_signature)
+
+    def _set_alloc_node_spec(self, graph_module: GraphModule) -> None:
+        """The first step of executorch's `run`, which may be taken once: after it, and before any plan, sharing is found."""
+        super()._set_alloc_node_spec(graph_module)
         self._sharing = Sharing()
         if self._share_memory:
-            self._set_alloc_node_spec(graph_module)
-            self._sharing = share(graph_module, graph_signature, self.alloc_graph_input, self.alloc_graph_output)
-        return super().run(graph_module, graph_signature)
+            self._sharing = share(graph_module, self._graph_signature, self.alloc_graph_input, self.alloc_graph_output)
 
     def _plan(
         self,
@@ -77,6 +84,14 @@ class CortexMMemoryPlanningPass(MemoryPlanningPass):
             for spec, distance in members:
                 spec.mem_id, spec.mem_obj_id, spec.mem_offset = memory_id, number, begin + offset + distance
         return placement.size
+
+
+def _keep_initial_state(graph_module: GraphModule, signature: ExportGraphSignature) -> None:
+    """Has executorch's emitter write the values of the buffers that the program changes; it leaves them out unless told so."""
+    changed = set(signature.buffers_to_mutate.values())
+    for node in graph_module.graph.find_nodes(op="placeholder"):
+        if signature.inputs_to_buffers.get(node.target) in changed:
+            node.meta["et_init_buffer"] = True
 
 
 def _place(

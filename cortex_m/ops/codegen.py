@@ -49,6 +49,17 @@ def read_schemas(path: str) -> dict[str, FunctionSchema]:
     return schemas
 
 
+def is_scratch(argument: str) -> bool:
+    """Whether a kernel uses the argument of that name as working memory."""
+    return re.fullmatch(r"(.*_)?scratch", argument) is not None
+
+
+def read_in_place(path: pathlib.Path) -> dict[str, tuple[str, ...]]:
+    """Operator name to the names of the arguments that its result may be written over, of those that have such."""
+    entries = yaml.safe_load(path.read_text())
+    return {entry["func"].partition("(")[0]: tuple(entry["in_place"]) for entry in entries if "in_place" in entry}
+
+
 def program_name(name: str) -> str:
     """How a program calls the operator: always the out variant."""
     return f"{_NAMESPACE}::{name}.out"
@@ -57,7 +68,7 @@ def program_name(name: str) -> str:
 def cpp_type(argument: Argument) -> str:
     """The C++ parameter type of an argument of a functional schema."""
     # What a kernel writes to must not be a constant; the executor checks that for a Tensor&.
-    if re.fullmatch(r"(.*_)?scratch", argument.name):
+    if is_scratch(argument.name):
         return "Tensor&"
     kind: Type = argument.type
     if isinstance(kind, BaseType) and kind.name in _SCALARS:

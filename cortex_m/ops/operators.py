@@ -4,12 +4,11 @@ Schemas come from operators.yaml alone. Each op gets two overloads: the function
 tensor and is what a .pte names. Both run the reference of `cortex_m/ops/reference` on real tensors and its shape function on fake ones.
 """
 
-from pathlib import Path
-
 import torch
 import yaml
 from torch.library import Library
 
+from cortex_m.ops.codegen import OPERATORS_YAML, read_in_place
 from cortex_m.ops.reference import (  # noqa: F401  (imported for what they register)
     convolution,
     elementwise,
@@ -25,22 +24,14 @@ from cortex_m.ops.reference.registry import FAKES, REFERENCES
 NAMESPACE = "cortex_m"
 
 
-def _read_entries() -> dict[str, dict]:
-    """Op name to its entry in operators.yaml."""
-    path = Path(__file__).absolute().parent / "operators.yaml"
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {entry["func"].split("(", 1)[0]: entry for entry in entries}
-
-
 def read_schemas() -> dict[str, str]:
     """Op name to functional schema "name(arguments) -> Tensor", from operators.yaml."""
-    return {name: entry["func"] for name, entry in _read_entries().items()}
+    entries = yaml.safe_load(OPERATORS_YAML.read_text(encoding="utf-8"))
+    return {entry["func"].split("(", 1)[0]: entry["func"] for entry in entries}
 
 
 # Op name to the names of the arguments that the result may be written over.
-IN_PLACE: dict[str, tuple[str, ...]] = {
-    name: tuple(entry["in_place"]) for name, entry in _read_entries().items() if "in_place" in entry
-}
+IN_PLACE: dict[str, tuple[str, ...]] = read_in_place(OPERATORS_YAML)
 
 
 def _out_schema(name: str, schema: str) -> str:

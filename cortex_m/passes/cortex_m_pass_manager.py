@@ -34,16 +34,25 @@ from cortex_m.passes.lower_tables_pass import LowerTablesPass
 from cortex_m.passes.lower_to_cortex_m_pass import LowerToCortexMPass
 from cortex_m.passes.pack_weights_pass import PackWeightsPass
 from cortex_m.passes.propagate_quantization_pass import PropagateQuantizationPass
+from cortex_m.passes.refusal_text import refusal_text
 from cortex_m.passes.remove_identities_pass import RemoveIdentitiesPass
 from cortex_m.passes.report import LoweringReport
 from cortex_m.passes.restore_outputs_pass import RestoreOutputsPass, dim_order
 from cortex_m.passes.simplify_movement_pass import SimplifyMovementPass
+from cortex_m.quantizer.known_values import require_known_values
 from cortex_m.quantizer.prepare import PrepareGraphPass
 from cortex_m.target_config import CortexM, CortexMTargetConfig
 
 
 class LoweringError(ValueError):
-    """Raised with strict=True when an op would run outside cortex_m."""
+    """Raised with strict=True when an op would run outside cortex_m.
+
+    report: of the whole program, every instruction included.
+    """
+
+    def __init__(self, message: str, report: LoweringReport) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class CortexMPassManager(ExportedProgramPassManager):
@@ -104,6 +113,8 @@ class CortexMPassManager(ExportedProgramPassManager):
         self.allow_fallback = tuple(allow_fallback)
         self.quantize_io = quantize_io
         self.report = LoweringReport(self.target_config)
+        # By source line, "net.py:12": why the quantizer left something float there, for the error of strict.
+        self.causes: dict[str, list[str]] = {}
         chosen = self.explicit_layout_pass_list if use_explicit_layout else self.pass_list
         self._classes = list(chosen if passes is None else passes)
         if self.allow_fallback and not strict:
@@ -135,20 +146,26 @@ class CortexMPassManager(ExportedProgramPassManager):
         for entry in self._classes:
             if not isinstance(entry, type):
                 raise ValueError(f"passes takes classes, not instances: {entry!r}")
-        _require_static_shapes(original)
+        require_known_values(original.graph)
         program = _copy(original)
         self.report.clear()
         results = program.graph_module.graph.output_node().args[0]
         self.report.output_orders = [dim_order(getattr(result, "meta", {}).get("val")) for result in results]
         for entry in self._classes:
             program = self._apply(entry, program)
+        _forget_gradients(program)
         self.report.complete(program)
         unused = self.report.allow(self.allow_fallback)
-        if self.strict and any(not refusal.allowed for refusal in self.report.refusals):
-            raise LoweringError(f"strict lowering found ops that would run outside cortex_m\n{self.report}")
+        refused = [refusal for refusal in self.report.refusals if not refusal.allowed]
+        if self.strict and refused:
+            text = refusal_text(refused, self.causes)
+            raise LoweringError(
+                f"strict lowering found ops that would run outside cortex_m: {len(refused)}\n{text}", self.report
+            )
         if unused:
             raise LoweringError(
-                f"allow_fallback names {', '.join(unused)}, and no such op stayed outside cortex_m: leave it out\n{self.report}"
+                f"allow_fallback names {', '.join(unused)}, and no such op stayed outside cortex_m: leave it out",
+                self.report,
             )
         return program
 
@@ -170,13 +187,12 @@ class CortexMPassManager(ExportedProgramPassManager):
         return program
 
 
-def _require_static_shapes(program: ExportedProgram) -> None:
-    """Memory is planned to the byte before the program runs."""
-    for node in program.graph.nodes:
+def _forget_gradients(program: ExportedProgram) -> None:
+    """A buffer that takes over what is made of parameters would ask for gradients in the passes to come, and refuse to be written."""
+    for node in program.graph.find_nodes(op="placeholder"):
         value = node.meta.get("val")
-        is_input = node.op == "placeholder" and isinstance(value, torch.Tensor)
-        if is_input and not all(isinstance(size, int) for size in value.shape):
-            raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export with fixed shapes")
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            node.meta["val"] = value.detach()
 
 
 def _copy(program: ExportedProgram) -> ExportedProgram:

@@ -8,6 +8,7 @@ from torch import nn
 from torch.export import export
 
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass import CortexMPass
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.recipe import lower, round_trip
@@ -135,7 +136,7 @@ def test_integer_inputs_stay_what_they_are():
     assert [tensor.dtype for tensor in lowered.report.inputs] == ["int8", "int64"]
     assert [tensor.scale for tensor in lowered.report.outputs] == [0.02, None]
     stored = torch.randint(-128, 128, (3, 4), dtype=torch.int8)
-    outputs = lowered.run(stored, torch.tensor([1, 2]))
+    outputs = ReferenceProgram(lowered.data).run((stored, torch.tensor([1, 2])))
     assert torch.equal(outputs[0], stored) and outputs[1].tolist() == [2, 3]
 
 

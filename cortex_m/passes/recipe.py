@@ -15,6 +15,8 @@ from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.host.interpreter import ReferenceProgram
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.passes.report import LoweringReport
+from cortex_m.passes.testing.exact import expect
+from cortex_m.passes.testing.parameters import parameters
 from cortex_m.quantizer.quantizer import CortexMQuantizer
 from cortex_m.target_config import CortexMTargetConfig
 
@@ -42,7 +44,26 @@ class Lowered:
         return [name.split("::")[1].rsplit(".", 1)[0] for name in ReferenceProgram(self.data).instruction_names()]
 
     def run(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
-        return ReferenceProgram(self.data).run(inputs)
+        """The program's outputs. AssertionError unless each number is what the exact oracle computes from `exported`.
+
+        What stays in float has no exact integers: a program with refusals is run, and the caller compares.
+        """
+        outputs = ReferenceProgram(self.data).run(inputs)
+        if self.report.refusals:
+            return outputs
+        expected = expect(self.exported, inputs)
+        for index, (got, want) in enumerate(zip(outputs, expected.outputs, strict=True)):
+            assert got.shape == want.shape and got.dtype == want.dtype, f"output {index}"
+            differ = (got != want) & ~(got.isnan() & want.isnan())
+            assert not bool(differ.any()), (
+                f"output {index}: {int(differ.sum())} of {got.numel()} values differ from the exact ones, "
+                f"{got[differ][0]} instead of {want[differ][0]} to begin with\n{self.report}"
+            )
+        found = parameters(self.edge)
+        assert expected.needed <= found, f"not in the program: {sorted(expected.needed - found)}\n{self.report}"
+        extra = found - expected.needed - expected.permitted
+        assert not extra, f"in the program without need: {sorted(extra)}\n{self.report}"
+        return outputs
 
     def reference(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
         """The quantize-dequantize graph in float, as PyTorch computes it."""

@@ -6,6 +6,8 @@ from torch import nn
 
 from cortex_m.passes.cortex_m_pass_manager import LoweringError
 from cortex_m.passes.recipe import lower, round_trip
+from cortex_m.passes.refusal_text import refusal_text
+from cortex_m.passes.report import Refusal
 
 _decomposed = torch.ops.quantized_decomposed
 IN, OUT = (0.021, 5), (0.033, -9)
@@ -100,7 +102,7 @@ def test_refusals(reason):
 @pytest.mark.parametrize("reason", REFUSED)
 def test_strict_raises_with_the_reason(reason):
     module, shape = REFUSED[reason]
-    with pytest.raises(LoweringError, match="Not lowered") as error:
+    with pytest.raises(LoweringError, match="strict lowering found ops that would run outside cortex_m: ") as error:
         lower(module, image(*shape), strict=True)
     assert reason in str(error.value)
 
@@ -113,3 +115,17 @@ def test_constants_of_a_refused_layer_are_dequantized_on_the_host():
     lowered = lower(Linear(WEIGHT, zero_point=3), image(2, 6))
     assert not any("per_channel" in op for op in lowered.ops)
     assert lowered.ops.count("dequantize_per_tensor") == 2
+
+
+def test_a_refusal_is_a_line_for_each_place():
+    """Two lines of the user's with many operators: two lines of text, then what permits them."""
+    many = [Refusal(f"n{i}", f"aten.{op}.default", "its input 0 is not quantized", "rnn", "net.py:9, in forward")
+            for i, op in enumerate(["add", "mul", "tanh"] * 7 + ["sigmoid", "sub", "cat"])]  # fmt: skip
+    one = Refusal("t", "aten.topk.default", "no lowering to a cortex_m op is registered for it", "", "net.py:10, in forward")
+    gru = "gru (aten.gru.input): no int8 pattern has this operator"
+    assert refusal_text([*many, one], {"net.py:9": [gru]}).splitlines() == [
+        f"  net.py:9, in forward (rnn): aten::add x7, aten::mul x7, aten::tanh x7, aten::sigmoid, 2 more: {gru}",
+        "  net.py:10, in forward: aten::topk: no lowering to a cortex_m op is registered for it",
+        'To let them run in float: allow_fallback = ["aten::add", "aten::cat", "aten::mul", "aten::sigmoid", "aten::sub", '
+        '"aten::tanh", "aten::topk"]',
+    ]

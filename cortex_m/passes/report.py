@@ -4,6 +4,7 @@
 """
 
 import operator
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -15,6 +16,7 @@ from torch.fx import Node
 
 from cortex_m.passes.model_value import ModelValue, model_value
 from cortex_m.passes.qparams import torch_op
+from cortex_m.passes.refusal_text import qualified
 from cortex_m.target_config import CortexMTargetConfig
 
 
@@ -128,8 +130,8 @@ class LoweringReport:
 
     def allow(self, names: Sequence[str]) -> list[str]:
         """Marks the refusals of those operators, "aten::cumsum", as allowed; returns the names that none is of."""
-        used = {_qualified(refusal.op) for refusal in self.refusals}
-        self.refusals = [replace(refusal, allowed=_qualified(refusal.op) in names) for refusal in self.refusals]
+        used = {qualified(refusal.op) for refusal in self.refusals}
+        self.refusals = [replace(refusal, allowed=qualified(refusal.op) in names) for refusal in self.refusals]
         return [name for name in names if name not in used]
 
     @property
@@ -187,11 +189,6 @@ def _is_instruction(node: Node) -> bool:
     return node.target not in (memory.alloc, operator.getitem)
 
 
-def _qualified(op: str) -> str:
-    """ "aten::cumsum" of "aten.cumsum.default", as a Refusal has it."""
-    return "::".join(op.split(".")[:2])
-
-
 def _kind(instruction: Instruction) -> str:
     return f"  (portable, {instruction.dtype})" if instruction.portable else ""
 
@@ -217,12 +214,16 @@ def module_path(node: Node) -> str:
 
 
 def source_line(node: Node) -> str:
-    """ "file.py:12, in forward" of the user's own code: the last frame outside torch, or "source unknown"."""
+    """ "file.py:12, in forward" of the user's own code: the last frame outside torch.
+
+    Layers of an nn.Sequential have no such line: "nn.Linear" then, or "source unknown".
+    """
     frames = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
-    frames = [line for line in frames if line.startswith('File "')]
-    own = [line for line in frames if "/torch/" not in line and "/torchao/" not in line] or frames
+    own = [line for line in frames if line.startswith('File "') and not re.match(r'File "(<|.*/(torch|torchao)/)', line)]
     if not own:
-        return "source unknown"
+        kinds = [kind for _, kind in (node.meta.get("nn_module_stack") or {}).values()]
+        name = str(getattr(kinds[-1], "__qualname__", kinds[-1])).rsplit(".", 1)[-1] if kinds else ""
+        return f"nn.{name}" if hasattr(torch.nn, name) else "source unknown"
     path, rest = own[-1].removeprefix('File "').split('", line ', 1)
     number, _, function = rest.partition(", ")
     return f"{path.rsplit('/', 1)[-1]}:{number}, {function}"

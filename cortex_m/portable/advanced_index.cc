@@ -46,7 +46,6 @@ Status AdvancedIndex::InitIndices() {
     const Tensor* index = indices_[i];
     if (index == nullptr) continue;
     CORTEX_M_RETURN_IF_ERROR(CheckIndex(*index));
-    CORTEX_M_RETURN_IF_ERROR(CheckIndexRange(*index, self_->sizes[i], true));
     indexed_ |= 1u << i;
     if (index->rank > position_rank_) {
       // Sizes are kept right-aligned: make room in front.
@@ -64,6 +63,13 @@ Status AdvancedIndex::InitIndices() {
     }
   }
   return SetResult(position_rank_, position_sizes_);
+}
+
+Status AdvancedIndex::CheckRange() const {
+  for (size_t i = 0; mask_ == nullptr && i < indices_.size; ++i) {
+    if (indices_[i] != nullptr) CORTEX_M_RETURN_IF_ERROR(CheckIndexRange(*indices_[i], self_->sizes[i], true));
+  }
+  return Status();
 }
 
 Status AdvancedIndex::SetResult(int inserted_rank, const int32_t* inserted_sizes) {
@@ -125,6 +131,11 @@ void AdvancedIndex::Positions::Next() {
   Locate();
 }
 
+void AdvancedIndex::Positions::Stop(const char* sentence) {
+  status_ = Refuse(sentence);
+  done_ = true;
+}
+
 void AdvancedIndex::Positions::Locate() {
   in_self_ = 0;
   in_result_ = 0;
@@ -140,6 +151,7 @@ void AdvancedIndex::Positions::Locate() {
         return;
       }
     }
+    if (count_ >= index_.result_sizes_[index_.inserted_]) return Stop("the mask changed while it was read");
     for (int i = 0; i < index_.position_rank_; ++i) {
       in_self_ += static_cast<ptrdiff_t>(at_[i]) * index_.self_strides_[index_.mask_dim_ + i];
     }
@@ -152,9 +164,10 @@ void AdvancedIndex::Positions::Locate() {
     static_cast<void>(BroadcastStrides(*index, index_.position_sizes_, index_.position_rank_, strides));
     ptrdiff_t at = 0;
     for (int i = 0; i < index_.position_rank_; ++i) at += static_cast<ptrdiff_t>(at_[i]) * strides[i];
-    int64_t value = IndexAt(*index, at);
-    if (value < 0) value += index_.self_->sizes[k];
-    in_self_ += static_cast<ptrdiff_t>(value) * index_.self_strides_[k];
+    const int64_t value = IndexAt(*index, at);
+    const int64_t size = index_.self_->sizes[k];
+    if (value >= size || value < -size) return Stop(kIndexOutOfRange);
+    in_self_ += static_cast<ptrdiff_t>(value < 0 ? value + size : value) * index_.self_strides_[k];
   }
   for (int i = 0; i < index_.position_rank_; ++i) {
     in_result_ += static_cast<ptrdiff_t>(at_[i]) * result_strides_[index_.inserted_ + i];

@@ -20,8 +20,10 @@ using Indices = Span<const Tensor* const>;
 
 class AdvancedIndex {
  public:
-  // Checks types, ranks and every index before anything is written.
+  // Checks types and ranks.
   Status Init(const Tensor& self, Indices indices);
+  // Checks every index: for a kernel that writes where they say. Positions check each one again where it is used.
+  Status CheckRange() const;
 
   int result_rank() const { return result_rank_; }
   const int32_t* result_sizes() const { return result_sizes_; }
@@ -34,6 +36,8 @@ class AdvancedIndex {
    public:
     Positions(const AdvancedIndex& index, const int32_t* result_strides);
     bool done() const { return done_; }
+    // Of the last position: an error if an index, or the number of a mask's true elements, is not what the result has room for.
+    Status status() const { return status_; }
     void Next();
     ptrdiff_t in_self() const { return in_self_; }
     ptrdiff_t in_result() const { return in_result_; }
@@ -41,6 +45,7 @@ class AdvancedIndex {
    private:
     bool Step();
     void Locate();
+    void Stop(const char* sentence);
     const AdvancedIndex& index_;
     const int32_t* result_strides_;
     int32_t at_[kMaxRank] = {};
@@ -48,6 +53,7 @@ class AdvancedIndex {
     ptrdiff_t in_self_ = 0;
     ptrdiff_t in_result_ = 0;
     bool done_ = false;
+    Status status_;
   };
 
  private:

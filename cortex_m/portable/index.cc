@@ -36,6 +36,7 @@ Status CheckPut(const Tensor& self, Indices indices, const Tensor& values, bool 
   CORTEX_M_RETURN_IF_ERROR(index.Init(self, indices));
   CORTEX_M_RETURN_IF_ERROR(CheckMovable(values));
   if (values.dtype != self.dtype) return Refuse("values has another element type than self");
+  CORTEX_M_RETURN_IF_ERROR(index.CheckRange());
   if (accumulate) CORTEX_M_RETURN_IF_ERROR(Check(self));
   if (!BroadcastStrides(values, index.result_sizes(), index.result_rank(), value_strides)) {
     return Refuse("values cannot be broadcast to the sizes of the indexed part");
@@ -43,12 +44,13 @@ Status CheckPut(const Tensor& self, Indices indices, const Tensor& values, bool 
   return Status();
 }
 
-void Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, bool accumulate,
-         const int32_t* value_strides) {
+Status Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, bool accumulate,
+           const int32_t* value_strides) {
   const Loops loops = index.WholeDims(value_strides);  // operand 0: values, operand 1: self
-  if (loops.empty()) return;
+  if (loops.empty()) return Status();
   const size_t element_size = ElementSize(self.dtype);
-  for (AdvancedIndex::Positions at(index, value_strides); !at.done(); at.Next()) {
+  AdvancedIndex::Positions at(index, value_strides);
+  for (; !at.done(); at.Next()) {
     if (accumulate && IsFloat(self.dtype)) {
       Accumulate<float>(loops, self, at.in_self(), values, at.in_result());
     } else if (accumulate) {
@@ -58,6 +60,7 @@ void Put(const Tensor& self, const AdvancedIndex& index, const Tensor& values, b
                   At(values.data, at.in_result(), element_size), element_size);
     }
   }
+  return at.status();
 }
 
 }  // namespace
@@ -70,13 +73,13 @@ Status aten::index_Tensor_out(KernelContext&, const Tensor& self, Indices indice
   int32_t out_strides[kMaxRank];
   StridesOf(out, out_strides);
   const Loops loops = index.WholeDims(out_strides);
-  if (loops.empty()) return Status();
   const size_t element_size = ElementSize(self.dtype);
-  for (AdvancedIndex::Positions at(index, out_strides); !at.done(); at.Next()) {
+  AdvancedIndex::Positions at(index, out_strides);
+  for (; !at.done(); at.Next()) {
     CopyStrided(loops, At(out.data, at.in_result(), element_size), At(self.data, at.in_self(), element_size),
                 element_size);
   }
-  return Status();
+  return at.status();
 }
 
 Status aten::index_put_out(KernelContext&, const Tensor& self, Indices indices, const Tensor& values, bool accumulate,
@@ -87,16 +90,14 @@ Status aten::index_put_out(KernelContext&, const Tensor& self, Indices indices, 
   int32_t value_strides[kMaxRank];
   CORTEX_M_RETURN_IF_ERROR(CheckPut(out, indices, values, accumulate, index, value_strides));
   CopySameSizes(out, self);
-  Put(out, index, values, accumulate, value_strides);
-  return Status();
+  return Put(out, index, values, accumulate, value_strides);
 }
 
 Status aten::index_put_(KernelContext&, Tensor& self, Indices indices, const Tensor& values, bool accumulate) {
   AdvancedIndex index;
   int32_t value_strides[kMaxRank];
   CORTEX_M_RETURN_IF_ERROR(CheckPut(self, indices, values, accumulate, index, value_strides));
-  Put(self, index, values, accumulate, value_strides);
-  return Status();
+  return Put(self, index, values, accumulate, value_strides);
 }
 
 }  // namespace cortex_m

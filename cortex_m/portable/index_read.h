@@ -21,7 +21,16 @@ inline int64_t IndexAt(const Tensor& index, ptrdiff_t offset) {
 
 inline constexpr const char* kIndexOutOfRange = "an index is out of range";
 
-// All indices in 0 .. size - 1 (from -size on, if `negative`): checked before anything is written.
+// The index at `offset`, which is read once: false if it is not in 0 .. size - 1. Checked where it is used, so that nothing that is
+// written in between can matter.
+inline bool ReadIndex(const Tensor& index, ptrdiff_t offset, int64_t size, ptrdiff_t& value) {
+  const int64_t read = IndexAt(index, offset);
+  value = static_cast<ptrdiff_t>(read);
+  return read >= 0 && read < size;
+}
+
+// All indices in 0 .. size - 1 (from -size on, if `negative`): for kernels that write where indices say, which check all of them before
+// they write anything, and each one again where they use it.
 inline Status CheckIndexRange(const Tensor& index, int64_t size, bool negative) {
   const size_t count = ElementCount(index);
   for (size_t i = 0; i < count; ++i) {

@@ -15,9 +15,10 @@ Status aten::index_select_out(KernelContext&, const Tensor& self, int64_t dim, c
   if (!NormalizeDim(dim, self.rank)) return Refuse(kDimOutOfRange);
   const int64_t count = static_cast<int64_t>(ElementCount(index));
   const int64_t size = self.rank == 0 ? 1 : self.sizes[dim];
-  CORTEX_M_RETURN_IF_ERROR(CheckIndexRange(index, size, false));
+  ptrdiff_t picked;
   if (self.rank == 0) {
     if (out.rank != 0 || count != 1) return Refuse("a tensor without dimensions takes one index");
+    if (!ReadIndex(index, 0, size, picked)) return Refuse(kIndexOutOfRange);
     CopySameSizes(out, self);
     return Status();
   }
@@ -35,7 +36,8 @@ Status aten::index_select_out(KernelContext&, const Tensor& self, int64_t dim, c
   if (loops.empty()) return Status();
   const size_t element_size = ElementSize(self.dtype);
   for (int64_t i = 0; i < count; ++i) {
-    const ptrdiff_t from = static_cast<ptrdiff_t>(IndexAt(index, static_cast<ptrdiff_t>(i))) * self_strides[dim];
+    if (!ReadIndex(index, static_cast<ptrdiff_t>(i), size, picked)) return Refuse(kIndexOutOfRange);
+    const ptrdiff_t from = picked * self_strides[dim];
     const ptrdiff_t to = static_cast<ptrdiff_t>(i) * out_strides[dim];
     CopyStrided(loops, At(out.data, to, element_size), At(self.data, from, element_size), element_size);
   }
@@ -52,7 +54,6 @@ Status aten::embedding_out(KernelContext&, const Tensor& weight, const Tensor& i
       out.sizes[indices.rank] != weight.sizes[1]) {
     return Refuse(kWrongOutSizes);
   }
-  CORTEX_M_RETURN_IF_ERROR(CheckIndexRange(indices, weight.sizes[0], false));
   int32_t weight_strides[kMaxRank];
   int32_t index_strides[kMaxRank];
   int32_t out_strides[kMaxRank];
@@ -69,7 +70,9 @@ Status aten::embedding_out(KernelContext&, const Tensor& weight, const Tensor& i
     for (int32_t i = 0; i < rows.inner_size(); ++i) {
       const ptrdiff_t to = walk.offset(0) + static_cast<ptrdiff_t>(i) * rows.inner_stride(0);
       const ptrdiff_t at = walk.offset(1) + static_cast<ptrdiff_t>(i) * rows.inner_stride(1);
-      const ptrdiff_t from = static_cast<ptrdiff_t>(IndexAt(indices, at)) * weight_strides[0];
+      ptrdiff_t picked;
+      if (!ReadIndex(indices, at, weight.sizes[0], picked)) return Refuse(kIndexOutOfRange);
+      const ptrdiff_t from = picked * weight_strides[0];
       CopyStrided(row, At(out.data, to, element_size), At(weight.data, from, element_size), element_size);
     }
   }

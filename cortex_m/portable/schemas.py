@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import yaml
 from torchgen.gen import parse_native_yaml
-from torchgen.model import FunctionSchema, NativeFunction, Type
+from torchgen.model import Argument, FunctionSchema, NativeFunction, Type
 
 OPERATORS_YAML = pathlib.Path(__file__).with_name("operators.yaml")
 
@@ -137,16 +137,17 @@ def cpp_parameters(name: str) -> list[tuple[str, str]]:
     """(C++ type, name) of each argument in schema order, out arguments last, as the program passes them."""
     return [
         (cpp_type(argument.type, argument.annotation is not None and argument.annotation.is_write), argument.name)
-        for argument in _arguments(schema(name))
+        for argument in arguments(name)
     ]
 
 
-def _arguments(func: FunctionSchema) -> list:
-    arguments = func.arguments
-    result = list(arguments.pre_self_positional)
-    if arguments.self_arg is not None:
-        result.append(arguments.self_arg.argument)
-    result += list(arguments.post_self_positional)
-    result += list(arguments.pre_tensor_options_kwarg_only)
-    assert arguments.tensor_options is None, f"{func.name}: the out form has no tensor options"
-    return result + list(arguments.post_tensor_options_kwarg_only) + list(arguments.out)
+def arguments(name: str) -> list[Argument]:
+    """Of an operator, as the program passes them: in schema order, out arguments last."""
+    found = schema(name).arguments
+    result = list(found.pre_self_positional)
+    if found.self_arg is not None:
+        result.append(found.self_arg.argument)
+    result += list(found.post_self_positional)
+    result += list(found.pre_tensor_options_kwarg_only)
+    assert found.tensor_options is None, f"{name}: the out form has no tensor options"
+    return result + list(found.post_tensor_options_kwarg_only) + list(found.out)

@@ -42,7 +42,7 @@ def values(*shape, seed=0):
 WINDOWS = {
     "stack of one dimension": (
         Stack(), (values(2, 3, 9),),
-        "unsqueeze conv2d relu conv2d conv2d add sigmoid max_pool2d conv_transpose2d squeeze",
+        "unsqueeze conv2d relu conv2d add sigmoid max_pool2d conv_transpose2d squeeze",
     ),
     "conv1d, same": (nn.Conv1d(3, 4, 4, padding="same"), (values(2, 3, 9),), "unsqueeze constant_pad_nd conv2d squeeze"),
     "conv1d, valid, no batch": (

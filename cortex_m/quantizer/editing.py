@@ -83,13 +83,18 @@ _MOVES_OF_CONSTANTS = (
 )
 
 
+def is_changed(node: Node) -> bool:
+    """Whether a get_attr node names a buffer that the model writes (`cortex_m.quantizer.state`): no constant."""
+    return any(user.target is aten.copy_.default and user.args[0] is node for user in node.users)
+
+
 def constant_value(model: GraphModule, node: Any) -> torch.Tensor | None:
     """The value of a constant of the model, seen through transposes and reshapes; None if `node` is none."""
     if not isinstance(node, Node):
         return None
     if node.op == "get_attr":
         value = attribute(model, node.target)
-        return value if isinstance(value, torch.Tensor) else None
+        return value if isinstance(value, torch.Tensor) and not is_changed(node) else None
     if node.target not in _MOVES_OF_CONSTANTS:
         return None
     source = constant_value(model, node.args[0])

@@ -1,6 +1,8 @@
 """Brings an exported graph into the form that the pattern table describes, before annotation.
 
 What is done, in this order; none of it changes what the model computes:
+  - what stands under no_grad and its like is inlined (`regions`);
+  - buffers that the model changes are read at the beginning and written at the end (`state`);
   - the guards node of `torch.export.export(...).module()` and its kin (metadata assertions) go;
   - graph inputs move before the constants, so that conversion meets their recorders before any other observer;
   - tensor keyword arguments become positional (PT2E quantizes positional ones only);
@@ -9,9 +11,12 @@ What is done, in this order; none of it changes what the model computes:
     the same shape, zero-width padding, windows of one element;
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
+  - interpolation, and means over windows of different sizes, are linear layers (`resample`);
+  - masks before a softmax: one form (`masks`);
   - operators with several results (split, max along a dim) become single ones: see `decompose`;
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
-  - a batch norm over images that no convolution before it has absorbed becomes a depthwise 1x1 convolution;
+  - what is computed from parameters alone becomes a parameter (`constants`);
+  - batch norms go into the layer before them, or become depthwise 1x1 convolutions (`batch_norms`);
   - each layer gets its own copy of its constants, so that the float model keeps its weights whatever happens here,
     and a bias of zeros where it has none: rounding the weights puts its mean error there.
 """
@@ -24,11 +29,19 @@ from torch.export.unflatten import _assign_attr, _AttrKind
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
+from cortex_m.errors import ModelError
+from cortex_m.quantizer.aliasing import derives_from, is_in_place, memory_owner
+from cortex_m.quantizer.batch_norms import fold_batch_norms, make_batch_norms_depthwise
 from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
+from cortex_m.quantizer.constants import fold_constants, make_constants_contiguous
 from cortex_m.quantizer.decompose import decompose
+from cortex_m.quantizer.masks import make_masks_canonical
 from cortex_m.quantizer.match import argument, fake
+from cortex_m.quantizer.regions import inline_regions
 from cortex_m.quantizer.report import RemovedNode, source_location
+from cortex_m.quantizer.resample import make_resampling_linear
+from cortex_m.quantizer.state import make_state_explicit
 from cortex_m.quantizer.synonyms import use_one_name
 
 aten = torch.ops.aten
@@ -68,25 +81,40 @@ _ROUNDED = (aten.conv2d.default, aten.linear.default)  # by tuning
 
 
 def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModule, list[RemovedNode]]:
-    """Does all of the above in place, with `training` all but the last two; returns the model and what was removed.
+    """Does all of the above, with `training` all but the first and the last two; returns the model and what was removed.
 
-    Raises ValueError for an in-place operator whose effect another view of its tensor would see, and without
-    `training` for a batch norm in training mode.
+    In place, but for a model that changes buffers: that is copied.
+
+    Raises ModelError for an in-place operator whose effect another view of its tensor would see, for control flow,
+    and without `training` for a batch norm in training mode or without running statistics.
     """
+    inline_regions(model)
+    _remove_guards(model)
     if not training:
         _require_evaluation_mode(model)
-    _remove_guards(model)
+        model = make_state_explicit(model)
+        _remove_guards(model)
     _move_inputs_first(model)
     _make_tensors_positional(model)
     _make_out_of_place(model)
     use_one_name(model)
+    reordered = make_constants_contiguous(model)
     removals = _remove_identities(model)
+    if removals or reordered:
+        _accept_any_strides(model)
+    if not training:
+        fold_constants(model)
+        fold_batch_norms(model)
     make_windows_canonical(model, training)
+    if not training:
+        make_resampling_linear(model)
     make_matrices_canonical(model)
+    if not training:
+        make_masks_canonical(model)
     decompose(model)
     _make_padding_numeric(model)
     if not training:
-        _make_batch_norms_depthwise(model)
+        make_batch_norms_depthwise(model)
         _own_constants(model)
     model.graph.eliminate_dead_code()
     model.graph.lint()
@@ -103,11 +131,17 @@ class PrepareGraphPass(PassBase):
 
 def _require_evaluation_mode(model: GraphModule) -> None:
     for node in model.graph.nodes:
-        if node.target is aten.batch_norm.default and argument(node, 5):
-            raise ValueError(
-                f"{source_location(node)}: {node.name} is in training mode. Call eval() before torch.export, or to train "
-                "with rounded values, prepare_qat_pt2e with CortexMQuantizer(is_qat=True)."
+        if node.target is not aten.batch_norm.default or not argument(node, 5):
+            continue
+        if argument(node, 3) is None:
+            raise ModelError(
+                f"{source_location(node)}: {node.name} has no running statistics (track_running_stats=False): it would take "
+                "them from each batch. Train it with them, or use nn.InstanceNorm or nn.GroupNorm."
             )
+        raise ModelError(
+            f"{source_location(node)}: {node.name} is in training mode. Call eval() before torch.export, or to train "
+            "with rounded values, prepare_qat_pt2e with CortexMQuantizer(is_qat=True)."
+        )
 
 
 def _remove_guards(model: GraphModule) -> None:
@@ -140,50 +174,23 @@ def _make_tensors_positional(model: GraphModule) -> None:
         node.args, node.kwargs = tuple(args), kwargs
 
 
-def _is_in_place(node: Node) -> bool:
-    if not isinstance(node.target, OpOverload) or not node.target._schema.arguments:
-        return False
-    alias = node.target._schema.arguments[0].alias_info
-    return alias is not None and alias.is_write
-
-
 def _out_of_place(target: OpOverload) -> OpOverload | None:
     name = target._schema.name.removeprefix("aten::").removesuffix("_")
     packet = getattr(aten, name, None)
     return getattr(packet, target._overloadname, None) if packet is not None else None
 
 
-def _viewed(node: Node) -> Node | None:
-    """The tensor that `node` is a view of, or that it changed in place; None if it has memory of its own."""
-    if not isinstance(node.target, OpOverload) or not node.args or not isinstance(node.args[0], Node):
-        return None
-    returns = node.target._schema.returns
-    return node.args[0] if returns and returns[0].alias_info is not None else None
-
-
-def _memory_owner(node: Node) -> Node:
-    while (base := _viewed(node)) is not None:
-        node = base
-    return node
-
-
-def _derives_from(node: Node, ancestor: Node) -> bool:
-    while node is not None and node is not ancestor:
-        node = _viewed(node)
-    return node is not None
-
-
 def _make_out_of_place(model: GraphModule) -> None:
     order = {node: index for index, node in enumerate(model.graph.nodes)}
-    owner = {node: _memory_owner(node) for node in order}
-    found = [node for node in order if _is_in_place(node) and owner[node].op != "get_attr"]
+    owner = {node: memory_owner(node) for node in order}
+    found = [node for node in order if is_in_place(node) and owner[node].op != "get_attr"]
     # All hazards first: replacing an operator would change who shares memory with whom.
     for node in found:
         for other in order:
-            if owner[other] is not owner[node] or _derives_from(other, node):
+            if owner[other] is not owner[node] or derives_from(other, node):
                 continue
             if any(order[user] > order[node] for user in other.users):
-                raise ValueError(
+                raise ModelError(
                     f"{source_location(node)}: {node.target} changes a tensor in place that is read later through "
                     f"another view of it ('{other.name}'); write it out of place."
                 )
@@ -219,20 +226,22 @@ def _is_identity_permutation(node: Node, rank: int) -> bool:
 
 
 def _remove_identities(model: GraphModule) -> list[RemovedNode]:
-    written = {_memory_owner(node) for node in model.graph.nodes if _is_in_place(node)}
+    written = {memory_owner(node) for node in model.graph.nodes if is_in_place(node)}
     removals: list[RemovedNode] = []
     for node in list(model.graph.nodes):
-        if not _changes_nothing(node) or _memory_owner(node) in written or _memory_owner(node.args[0]) in written:
+        if not _changes_nothing(node) or memory_owner(node) in written or memory_owner(node.args[0]) in written:
             continue
         removals.append(RemovedNode(node.name, str(node.target), source_location(node)))
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)
-    if removals:
-        # `view` demands strides that a removed contiguous() may have provided; `reshape` does not.
-        for node in model.graph.nodes:
-            if node.target is aten.view.default:
-                node.target = aten.reshape.default
     return removals
+
+
+def _accept_any_strides(model: GraphModule) -> None:
+    """`view` demands strides that a removed contiguous(), or a weight in another order, has provided; `reshape` does not."""
+    for node in model.graph.nodes:
+        if node.target is aten.view.default:
+            node.target = aten.reshape.default
 
 
 def _make_padding_numeric(model: GraphModule) -> None:
@@ -265,27 +274,8 @@ def _insert_pad(model: GraphModule, node: Node, source: Node, before: list[int],
     return padded
 
 
-def _make_batch_norms_depthwise(model: GraphModule) -> None:
-    for node in list(model.graph.nodes):
-        if node.target is not aten.batch_norm.default or fake(node).dim() != 4 or argument(node, 5):
-            continue
-        source, weight, bias, mean, variance = (argument(node, position) for position in range(5))
-        statistics = [node for node in (weight, bias, mean, variance) if node is not None]
-        if mean is None or variance is None or any(node.op != "get_attr" for node in statistics):
-            continue
-        scale = (_attribute(model, variance.target).double() + argument(node, 7)).rsqrt()
-        if weight is not None:
-            scale = scale * _attribute(model, weight.target).double()
-        offset = -_attribute(model, mean.target).double() * scale
-        if bias is not None:
-            offset = offset + _attribute(model, bias.target).double()
-        node.target = aten.conv2d.default
-        node.args = (source, None, None, [1, 1], [0, 0], [1, 1], scale.numel())
-        _set_constant(model, node, 1, f"{node.name}_depthwise_weight", scale[:, None, None, None].float())
-        _set_constant(model, node, 2, f"{node.name}_depthwise_bias", offset.float())
-
-
 def _own_constants(model: GraphModule) -> None:
+    buffers = {name for name, _ in model.named_buffers()}
     claimed: set[str] = set()
     for node in list(model.graph.nodes):
         if node.target not in _WITH_CONSTANTS:
@@ -294,7 +284,7 @@ def _own_constants(model: GraphModule) -> None:
             constant = argument(node, position)
             if isinstance(constant, Node) and constant.op == "get_attr":
                 name = constant.target
-                if name in claimed or len(constant.users) > 1:
+                if name in claimed or name in buffers or len(constant.users) > 1:
                     name = f"{name}_of_{node.name}"
                 claimed.add(name)
                 _set_constant(model, node, position, name, _attribute(model, constant.target).detach().clone())

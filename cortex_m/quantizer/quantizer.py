@@ -21,10 +21,11 @@ from torchao.quantization.pt2e.quantizer import QuantizationAnnotation, Quantiza
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 from cortex_m.quantizer.annotate import annotate, record_inputs
+from cortex_m.quantizer.batch_norms import use_sound_folding
 from cortex_m.quantizer.match import Match
 from cortex_m.quantizer.node_finders import GlobalNodeFinder, NodeFinder
 from cortex_m.quantizer.pattern_matcher import PatternMatcher, Refusal, chains_of_table, find_matches
-from cortex_m.quantizer.patterns import Pattern
+from cortex_m.quantizer.patterns import Output, Pattern
 from cortex_m.quantizer.prepare import prepare_graph
 from cortex_m.quantizer.quantization_configs import (
     INT8_PER_CHANNEL_CONFIG,
@@ -32,8 +33,13 @@ from cortex_m.quantizer.quantization_configs import (
     CortexMQuantizationConfig,
 )
 from cortex_m.quantizer.report import FloatNode, QuantizedLayer, QuantizerReport, source_location
+from cortex_m.quantizer.state import find_feedback, initial_state
 from cortex_m.quantizer.tuning.tuner import Tuner
 from cortex_m.quantizer_reporter import QuantizerInfo, QuantizerReporter, QuantizerReporterUser
+
+use_sound_folding()
+
+_FEEDBACK = "it makes a buffer of what the buffer was, where int8 roundings would add up from run to run"
 
 
 class QuantizationError(ValueError):
@@ -89,14 +95,17 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         """Annotates what can be quantized. QuantizationError with strict=True if something cannot."""
         reporter = QuantizerReporter([self])
         matches, refusals = find_matches(model.graph, self._matcher, self._config_of, self._finder)
-        quantized, unneeded = annotate(matches)
+        feedback = find_feedback(model.graph)
+        refusals += [Refusal(match.head, _FEEDBACK) for match in matches if _rounds_feedback(match, feedback)]
+        matches = [match for match in matches if not _rounds_feedback(match, feedback)]
+        quantized, unneeded = annotate(matches, training=self._is_qat)
         refusals += unneeded
         self._fill_report(quantized, refusals)
         reporter.log_quantizer_report(model)
         if self._strict:
             _require_no_float(refusals)
         if not self._is_qat:
-            self.report.tuner = Tuner(enabled=self._tune)
+            self.report.tuner = Tuner(enabled=self._tune, state=initial_state(model))
             record_inputs(model.graph, self.report.tuner)
         return model
 
@@ -129,6 +138,11 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
             self.report_accept(match.nodes)
         for refusal in refusals:
             self.report_reject([refusal.node], refusal.reason)
+
+
+def _rounds_feedback(match: Match, feedback: set[Node]) -> bool:
+    """Whether a match computes what a buffer becomes from what it was; what only moves elements rounds nothing twice."""
+    return match.pattern.output is not Output.SHARED and match.last in feedback
 
 
 def _require_no_float(refusals: list[Refusal]) -> None:

@@ -36,7 +36,10 @@ _SYNONYMS = {
 
 
 def use_one_name(model: GraphModule) -> None:
-    """Renames synonyms; rsub(a, b) becomes sub(b, a), a clamp between tensors maximum and minimum, as PyTorch defines it."""
+    """Renames synonyms; rsub(a, b) becomes sub(b, a), a clamp between tensors maximum and minimum, as PyTorch defines it.
+
+    An instance norm is a group norm with as many groups as channels or, where it has statistics of its own, a batch norm.
+    """
     for node in list(model.graph.nodes):
         if node.op != "call_function":
             continue
@@ -50,6 +53,14 @@ def use_one_name(model: GraphModule) -> None:
         elif node.target in (aten.clamp_min.Tensor, aten.clamp_max.Tensor):
             lower = node.target is aten.clamp_min.Tensor
             node.target = aten.maximum.default if lower else aten.minimum.default
+        elif node.target is aten.instance_norm.default and fake(node) is not None:
+            source, weight, bias, mean, variance, from_input, momentum, eps, _ = node.args
+            if not from_input:
+                node.target = aten.batch_norm.default
+                node.args = (source, weight, bias, mean, variance, False, momentum, eps, False)
+            elif mean is None:
+                node.target = aten.group_norm.default
+                node.args = (source, fake(node).shape[1], weight, bias, eps)
         elif node.target is aten.clamp.Tensor:
             _between_tensors(model, node)
 

@@ -10,6 +10,7 @@ CortexMArenaInfo = provider(
         "symbol": "string, name of its array",
         "models": "list of Labels",
         "programs": "list of Files, their .pte",
+        "infos": "list of Files, what program_info printed of each",
         "label": "Label",
         "section": "string, empty for the compiler's choice",
         "source": "File, C",
@@ -39,7 +40,7 @@ def _arena_sources_impl(ctx):
         mnemonic = "CortexMArena",
         progress_message = "Sizing %s for %d models" % (ctx.label, len(models)),
     )
-    return [DefaultInfo(files = depset([source]))]
+    return [DefaultInfo(files = depset([source])), OutputGroupInfo(infos = depset(infos))]
 
 _arena_sources = rule(
     implementation = _arena_sources_impl,
@@ -58,6 +59,7 @@ def _arena_impl(ctx):
             symbol = ctx.attr.symbol,
             models = [model.label for model in ctx.attr.models],
             programs = [model[CortexMModelInfo].program for model in ctx.attr.models],
+            infos = ctx.attr.source[OutputGroupInfo].infos.to_list(),
             label = ctx.label,
             section = ctx.attr.section,
             source = ctx.file.source,

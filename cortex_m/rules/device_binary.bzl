@@ -1,13 +1,13 @@
 """`device_binary`: an ELF for a named core, as a file that host targets use as data; `small_device_binary`: the same in -Os."""
 
-load("//cortex_m:cores.bzl", "CORES")
+load("//cortex_m:cores.bzl", "CORES", "platform_of")
 
 _PLATFORMS = {core: str(Label("//platforms:" + core)) for core in CORES}
 
 def _platform(core):
-    if core not in _PLATFORMS:
+    if platform_of(core) not in _PLATFORMS:
         fail("there is no core %s; there are %s" % (core, ", ".join(_PLATFORMS.keys())))
-    return _PLATFORMS[core]
+    return _PLATFORMS[platform_of(core)]
 
 def _to_core_impl(_settings, attr):
     return {"//command_line_option:platforms": _platform(attr.core)}

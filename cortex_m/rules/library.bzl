@@ -50,6 +50,7 @@ def _library_sources_impl(ctx):
         "--assembly=" + assembly.path,
     ]
     arena = ctx.attr.shared_arena[CortexMArenaInfo] if ctx.attr.shared_arena else None
+    arena_infos = arena.infos if arena else []
     if arena:
         if model.program not in arena.programs:
             fail("%s is not among the models of %s, which therefore need not be large enough: add it there" %
@@ -59,14 +60,14 @@ def _library_sources_impl(ctx):
         arguments += [
             "--arena=" + arena.symbol,
             "--shared_with=" + ",".join([str(label) for label in arena.models]),
-        ]
+        ] + ["--shared_info=" + shared.path for shared in arena_infos]
     if model.report:
         arguments.append("--report=" + model.report.path)
     run_python(
         ctx,
         main = ctx.file._library,
         deps = [ctx.attr._library_deps],
-        inputs = [info, model.program, ctx.file.available] + ([model.report] if model.report else []),
+        inputs = [info, model.program, ctx.file.available] + arena_infos + ([model.report] if model.report else []),
         outputs = [header, source, assembly],
         arguments = arguments,
         mnemonic = "CortexMLibrary",

@@ -31,7 +31,7 @@ def _export_impl(ctx):
         ctx,
         main = ctx.file._export,
         deps = ctx.attr.deps + [ctx.attr._export_library],
-        inputs = [module] + ctx.files.data + calibration,
+        inputs = [module, ctx.file._host_library, ctx.file._nn_library] + ctx.files.data + calibration,
         outputs = [program, report_text, report, vectors],
         arguments = [
             model,
@@ -40,13 +40,18 @@ def _export_impl(ctx):
             "--strict=" + ("true" if ctx.attr.strict else "false"),
             "--allow_fallback=" + ",".join(ctx.attr.allow_fallback),
             "--quantize_io=" + ("true" if ctx.attr.quantize_io else "false"),
+            "--sqnr_floor_db=" + ctx.attr.sqnr_floor_db,
             "--program=" + program.path,
             "--report=" + report_text.path,
             "--report_json=" + report.path,
             "--vectors=" + vectors.path,
             "--progress=false",
         ] + ["--calibration=" + file.path for file in calibration],
-        env = {"CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path, "OMP_NUM_THREADS": "1"},
+        env = {
+            "CORTEX_M_HOST_LIBRARY": ctx.file._host_library.path,
+            "CORTEX_M_NN_LIBRARY": ctx.file._nn_library.path,
+            "OMP_NUM_THREADS": "1",
+        },
         mnemonic = "CortexMExport",
         progress_message = "Exporting %s for %s" % (ctx.label, ctx.attr.target),
     )
@@ -70,8 +75,10 @@ _export = rule(
         "strict": attr.bool(),
         "allow_fallback": attr.string_list(),
         "quantize_io": attr.bool(),
+        "sqnr_floor_db": attr.string(doc = "A number: Bazel 4 has no attributes for floats."),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
+        "_host_library": attr.label(default = "//cortex_m/host:libcortex_m_host.so", allow_single_file = True),
         "_nn_library": attr.label(default = "//cortex_m/nn:libcortex_m_nn.so", allow_single_file = True),
     }),
 )
@@ -106,6 +113,7 @@ def cortex_m_model(
         strict = True,
         allow_fallback = [],
         quantize_io = True,
+        sqnr_floor_db = None,
         visibility = None,
         tags = [],
         testonly = False):
@@ -132,6 +140,9 @@ def cortex_m_model(
         error too. The model's cortex_m_runner says portable = True then.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
         reports, under "inputs" and "outputs" of NAME.report.json.
+      sqnr_floor_db: an output whose signal to quantization noise ratio is lower, in dB, fails the build; the error names the layers that
+        lose most. Over the samples of the source's `evaluation`, or without those over some that it was calibrated with. What the
+        source says where it is None, 10 in general; a cortex_m_test has a budget of its own, min_sqnr_db.
       visibility: of the model.
       tags: of the model.
       testonly: of the model.
@@ -149,6 +160,7 @@ def cortex_m_model(
         strict = strict,
         allow_fallback = allow_fallback,
         quantize_io = quantize_io,
+        sqnr_floor_db = "" if sqnr_floor_db == None else str(sqnr_floor_db),
         tags = ["manual"],
         testonly = testonly,
         visibility = ["//visibility:private"],

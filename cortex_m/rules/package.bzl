@@ -8,10 +8,13 @@ _SourcesInfo = provider(
     doc = "Sources and headers of a cc_library and all that it depends on.",
     fields = {
         "entries": "depset of structs (file, copts, optimize_size)",
-        "include_folders": "depset of strings, where #include looks beside the workspace's root",
+        "include_folders": "depset of strings, where #include looks beside the root of the package's sources",
         "libraries": "depset of CortexMLibraryInfo",
     },
 )
+
+# The workspace of the model, and this repository under the name that it has there.
+_OWN_REPOSITORIES = ["", Label("//cortex_m:defs.bzl").workspace_name]
 
 def _place(file):
     """Where a file lies in the package: as in its workspace, other repositories' files in a folder of their own."""
@@ -32,7 +35,10 @@ def _sources_aspect_impl(target, ctx):
                     copts = tuple(attributes.copts),
                     optimize_size = "optimize_size" in attributes.features,
                 ))
-        root = "/".join([part for part in [target.label.workspace_name, target.label.package] if part])
+        repository = target.label.workspace_name
+        if repository:  # its own includes begin at its root, which is a folder of the package (_place)
+            folders.append(repository)
+        root = "/".join([part for part in [repository, target.label.package] if part])
         for folder in attributes.includes:
             folders.append(root if folder == "." else "/".join([part for part in [root, folder] if part]))
     deps = [dep[_SourcesInfo] for dep in getattr(attributes, "deps", []) if _SourcesInfo in dep]
@@ -100,6 +106,7 @@ def _package_impl(ctx):
             name = place,
             copts = list(entry.copts),
             optimize_size = entry.optimize_size,
+            foreign = entry.file.owner.workspace_name not in _OWN_REPOSITORIES,
         ) for place, entry in sources.items()],
         include_folders = depset(transitive = [info.include_folders for info in found]).to_list(),
         cores = [struct(name = core["target"], flags = core["flags"]) for core in CORES.values()],

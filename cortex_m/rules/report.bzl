@@ -1,5 +1,6 @@
 """cortex_m_report: what a model costs on each core, what it loses, and what fell back, on one page."""
 
+load("//cortex_m:cores.bzl", "platform_of")
 load("//platforms:compatible.bzl", "HOST_ONLY")
 load("//toolchains/simulator:toolchain.bzl", "SIMULATOR_TOOLCHAIN_TYPE")
 load(":device_binary.bzl", "device_binary")
@@ -75,6 +76,7 @@ def cortex_m_report(name, model, cores = ["cortex_m55"], runner = None, portable
       visibility: of the report.
       testonly: of the report.
     """
+    cores = [platform_of(core) for core in cores]
     if not cores:
         fail("%s needs at least one core to measure on" % name)
     if "host" in cores:

@@ -1,6 +1,6 @@
 """cortex_m_test: a model on simulated cores, compared with its prediction bit for bit, within its budgets."""
 
-load("//cortex_m:cores.bzl", "CORES")
+load("//cortex_m:cores.bzl", "CORES", "platform_of")
 load("//toolchains/simulator:toolchain.bzl", "SIMULATOR_TOOLCHAIN_TYPE")
 load(":device_binary.bzl", "device_binary")
 load(":model.bzl", "CortexMModelInfo")
@@ -73,6 +73,8 @@ def _model_test_impl(ctx):
         if ctx.file.baseline:
             files.append(ctx.file.baseline)
         arguments.append("--how_to_record=" + ctx.attr.how_to_record)
+    if ctx.attr.part:
+        arguments += ["--part=" + ctx.attr.part, "--part_cores=" + ",".join(ctx.attr.part_cores)]
     for budget in ["max_flash_bytes", "max_ram_bytes", "max_instructions", "min_sqnr_db", "min_top1_agreement"]:
         if getattr(ctx.attr, budget):
             arguments.append("--%s=%s" % (budget, getattr(ctx.attr, budget)))
@@ -94,6 +96,8 @@ _model_test = rule(
         "core": attr.string(mandatory = True),
         "inputs": attr.label_list(allow_files = [".npy"]),
         "expected": attr.label_list(allow_files = [".npy"]),
+        "part": attr.string(),
+        "part_cores": attr.string_list(doc = "All cores that the model is tested on."),
         "max_flash_bytes": attr.int(),
         "max_ram_bytes": attr.int(),
         "max_instructions": attr.int(),
@@ -135,6 +139,7 @@ _record = rule(
 def _of_core(name, attribute, value, core, cores):
     """The budget of a core: `value` is one for all cores, or a dict by core."""
     if type(value) == type({}):
+        value = {platform_of(key): budget for key, budget in value.items()}
         for key in value:
             if key not in cores:
                 fail("%s of cortex_m_test %s names %s, which is not among its cores, %s" %
@@ -152,6 +157,7 @@ def cortex_m_test(
         portable = False,
         inputs = [],
         expected = [],
+        part = None,
         max_flash_bytes = None,
         max_ram_bytes = None,
         max_instructions = None,
@@ -173,13 +179,15 @@ def cortex_m_test(
     Args:
       name: of the test_suite.
       model: label of a cortex_m_model; a cortex_m_program needs `inputs` and `expected`.
-      cores: platforms of //platforms, "cortex_m55", and "host" for the same runtime and kernels on this machine.
+      cores: platforms of //platforms, "cortex_m55" or "cortex-m55", and "host" for the same runtime and kernels on this machine.
       runner: label of the model's cortex_m_runner; one is made if not given.
       portable: as of cortex_m_runner, for the runner that is made.
       inputs: .npy files, one for each input of the program, in place of the model's own samples: of the input's shape and
         dtype, or with a dimension of samples in front.
       expected: .npy files, one for each output: what the program must give, bit for bit. With a budget of accuracy they are
         instead the float values that the accuracy is judged by.
+      part: name of a microcontroller in cortex_m/parts/parts.yaml, "stm32l4r5zi", that the model must fit into, code, stack and data
+        of the runner included. Its core must be one of `cores`; the tests of the others do without.
       max_flash_bytes: most bytes of flash of the runner: code, constants, model, initial values of data. The runner of
         a test can read files and print, which a firmware with a cortex_m_library leaves out. Not for "host".
       max_ram_bytes: most bytes of RAM of the runner: arena, data, and the stack as deep as it was used. Not for "host".
@@ -193,6 +201,7 @@ def cortex_m_test(
       visibility: of the suite.
       **kwargs: other attributes of the tests, such as size and timeout.
     """
+    cores = [platform_of(core) for core in cores]
     for core in cores:
         if core != "host" and core not in CORES:
             fail("cortex_m_test %s: there is no core %s; there are %s, and host" % (name, core, ", ".join(CORES.keys())))
@@ -238,6 +247,8 @@ def cortex_m_test(
             baseline = present[0] if present else None,
             baseline_path = baseline_path,
             how_to_record = how,
+            part = part,
+            part_cores = cores,
             tags = tags,
             **dict(budgets, **kwargs)
         )

@@ -128,6 +128,7 @@ bool Run(const Options& options, uint64_t& instructions) {
 }
 
 bool RunProfiled(const Options& options) {
+  state.method.Reset(state.program);
   if (!ReadInputs(state.method, options.inputs, options.input_count)) return false;
   const Status status = PrintProfile(state.method);
   if (!status.ok()) PrintError(status);

@@ -9,15 +9,6 @@ Running g_running;
 
 namespace {
 
-bool HasConstant(const Value& written) {
-  if (written.tag == Tag::kTensor) return written.as_tensor.constant;
-  if (written.tag != Tag::kTensorList) return false;
-  for (const Tensor& tensor : written.as_tensor_list) {
-    if (tensor.constant) return true;
-  }
-  return false;
-}
-
 // Null for no call.
 inline const char* NameOf(const fbs::ExecutionPlan* plan, const fbs::KernelCall* call) {
   if (call == nullptr) return nullptr;
@@ -29,12 +20,6 @@ inline const char* NameOf(const fbs::ExecutionPlan* plan, const fbs::KernelCall*
 Status Method::Call(const fbs::KernelCall& call) {
   const CallShape shape = ShapeOf(*plan_, call);
   CORTEX_M_RETURN_IF_ERROR(ReadArguments(call, shape.arguments));
-  // The verifier refused constants that are written to by name; a move can still have put one there.
-  for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
-    if (HasConstant(buffers_.arguments[i])) {
-      return Status(Code::kInvalidProgram, "a call writes to a constant").OfArgument(i);
-    }
-  }
   KernelContext context;
   const Span<Value> arguments = {buffers_.arguments.data, shape.arguments};
   CORTEX_M_RETURN_IF_ERROR(buffers_.kernels[static_cast<size_t>(call.op_index())](context, arguments));
@@ -86,13 +71,24 @@ const fbs::KernelCall* Method::CallAt(int32_t instruction) const {
 
 const char* Method::operator_name(int32_t instruction) const { return NameOf(plan_, CallAt(instruction)); }
 
+const fbs::TensorList* Method::OutListOf(const fbs::KernelCall& call) const {
+  const CallShape shape = ShapeOf(*plan_, call);
+  if (shape.outs != 1) return nullptr;
+  return ValueAt(*plan_, call.args()->Get(static_cast<uint32_t>(shape.first_out))).val_as_TensorList();
+}
+
 size_t Method::call_output_count(int32_t instruction) const {
   const fbs::KernelCall* call = CallAt(instruction);
-  return call == nullptr ? 0 : ShapeOf(*plan_, *call).outs;
+  if (call == nullptr) return 0;
+  const fbs::TensorList* list = OutListOf(*call);
+  return list != nullptr ? SizeOf(list->items()) : ShapeOf(*plan_, *call).outs;
 }
 
 Value Method::call_output(int32_t instruction, size_t index) const {
   const fbs::KernelCall& call = *CallAt(instruction);
+  if (const fbs::TensorList* list = OutListOf(call)) {
+    return Read(static_cast<int32_t>(list->items()->Get(static_cast<uint32_t>(index))));
+  }
   return Read(call.args()->Get(static_cast<uint32_t>(ShapeOf(*plan_, call).first_out + index)));
 }
 

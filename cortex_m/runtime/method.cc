@@ -58,7 +58,7 @@ Status Method::InitMeasured(const Program& program, const char* name, KernelTabl
   }
   FindConstants(program);
   FillSlots();
-  CopyInitialState(program);
+  Reset(program);
   return Status();
 }
 
@@ -118,8 +118,8 @@ void Method::FillSlots() {
   }
 }
 
-void Method::CopyInitialState(const Program& program) {
-  if (SizeOf(program.flatbuffer()->mutable_data_segments()) == 0) return;
+void Method::Reset(const Program& program) {
+  if (plan_ == nullptr || SizeOf(program.flatbuffer()->mutable_data_segments()) == 0) return;
   for (uint32_t i = 0; i < SizeOf(plan_->values()); ++i) {
     const fbs::Tensor* tensor = plan_->values()->Get(i)->val_as_Tensor();
     if (tensor == nullptr || tensor->data_buffer_idx() == 0 || tensor->allocation_info() == nullptr) continue;

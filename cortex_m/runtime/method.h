@@ -97,20 +97,25 @@ class Method {
   size_t instruction_count() const;
   // Name without overload; null if the instruction is no kernel call.
   const char* operator_name(int32_t instruction) const;
-  // What a kernel call writes: tensors, or numbers; kNone for a list. 0 for an instruction that is none. They hold until a later
-  // instruction reuses their memory.
+  // What a kernel call writes: tensors, those of a list one by one, or numbers. 0 for an instruction that is none. They hold until
+  // a later instruction reuses their memory.
   size_t call_output_count(int32_t instruction) const;
   Value call_output(int32_t instruction, size_t index) const;
+
+  // Tensors that keep their contents from run to run, the buffers that the model changes, hold again what the program, which is
+  // that of Init(), has for them. Those for which it has nothing stay as they are.
+  void Reset(const Program& program);
 
   void set_observer(const Observer& observer) { observer_ = observer; }
 
  private:
   const executorch_flatbuffer::KernelCall* CallAt(int32_t instruction) const;
+  // The list of the call's outs; null if they are arguments of their own.
+  const executorch_flatbuffer::TensorList* OutListOf(const executorch_flatbuffer::KernelCall& call) const;
   Status FindKernels(KernelTable kernels);
   Status BindMemory(Span<const Span<uint8_t>> planned);
   void FindConstants(const Program& program);
   void FillSlots();
-  void CopyInitialState(const Program& program);
 
   Slot* FindSlot(int32_t value) const;
   Tensor TensorOf(const executorch_flatbuffer::Tensor& stored, int32_t value) const;

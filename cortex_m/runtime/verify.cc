@@ -12,6 +12,10 @@ Status Unaligned() { return Malformed("a vector of 64-bit numbers is not aligned
 // Program > ExecutionPlan > Chain > FrameList > Frame, or > EValue > Tensor > AllocationDetails: never deeper.
 constexpr uint32_t kMaxDepth = 8;
 
+// Pairs of a call's tensors that are compared: a call that cuts a tensor into a thousand parts has a million of them, and each part
+// is more than a hundred bytes of the file.
+constexpr size_t kComparisonsPerByte = 16;
+
 Status VerifySegments(const fbs::Program& program, size_t available) {
   for (uint32_t i = 0; i < SizeOf(program.segments()); ++i) {
     const fbs::DataSegment& segment = *program.segments()->Get(i);
@@ -168,10 +172,11 @@ Status VerifyProgram(const Program& program) {
   CORTEX_M_RETURN_IF_ERROR(VerifySegments(root, program.bytes_.size - program.segments_begin_));
   if (SizeOf(root.execution_plan()) == 0) return Malformed("the program has no method");
   Budget budget(program.flatbuffer_size_ / 4);
+  Budget comparisons(kComparisonsPerByte * program.flatbuffer_size_);
   for (uint32_t i = 0; i < root.execution_plan()->size(); ++i) {
     const fbs::ExecutionPlan& plan = *root.execution_plan()->Get(i);
     if (plan.name() == nullptr) return Malformed("a method has no name");
-    if (Status status = VerifyPlan(program, plan, budget); !status.ok()) return status.At(plan.name()->c_str(), -1);
+    if (Status status = VerifyPlan(program, plan, budget, comparisons); !status.ok()) return status.At(plan.name()->c_str(), -1);
   }
   return Status();
 }

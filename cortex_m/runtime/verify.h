@@ -37,8 +37,9 @@ bool HasAlignedItems(const Vector* vector) {
   return vector == nullptr || reinterpret_cast<uintptr_t>(vector->Data()) % sizeof(uint64_t) == 0;
 }
 
-// One method: its values, its instructions, its inputs and outputs. Segments are already known to be sound.
-Status VerifyPlan(const Program& program, const fbs::ExecutionPlan& plan, Budget& budget);
+// One method: its values, its instructions, its inputs and outputs, and that no call overwrites what it reads (verify_calls.h).
+// Segments are already known to be sound. `comparisons`: of tensors, as for VerifyCalls().
+Status VerifyPlan(const Program& program, const fbs::ExecutionPlan& plan, Budget& budget, Budget& comparisons);
 
 // One tensor: what it is, and that its data lies where it may.
 Status VerifyTensor(const Program& program, const fbs::ExecutionPlan& plan, const fbs::Tensor& tensor);

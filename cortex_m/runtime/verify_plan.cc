@@ -1,5 +1,6 @@
 #include "cortex_m/runtime/plan.h"
 #include "cortex_m/runtime/verify.h"
+#include "cortex_m/runtime/verify_calls.h"
 
 namespace cortex_m {
 namespace {
@@ -188,12 +189,6 @@ class PlanVerifier {
         if (!budget_.Take(SizeOf(returned->items()))) return Overlapping();
       }
     }
-    const CallShape shape = ShapeOf(plan_, call);
-    for (size_t i = shape.first_out; i < shape.first_out + shape.outs; ++i) {
-      if (IsConstant(call.args()->Get(static_cast<uint32_t>(i)))) {
-        return Malformed("a call writes to a constant").OfArgument(i);
-      }
-    }
     return Status();
   }
 
@@ -213,8 +208,9 @@ class PlanVerifier {
 
 }  // namespace
 
-Status VerifyPlan(const Program& program, const fbs::ExecutionPlan& plan, Budget& budget) {
-  return PlanVerifier(program, plan, budget).Run();
+Status VerifyPlan(const Program& program, const fbs::ExecutionPlan& plan, Budget& budget, Budget& comparisons) {
+  CORTEX_M_RETURN_IF_ERROR(PlanVerifier(program, plan, budget).Run());
+  return VerifyCalls(plan, comparisons);
 }
 
 }  // namespace cortex_m

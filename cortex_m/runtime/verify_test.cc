@@ -270,7 +270,7 @@ TEST(VerifyInstructions, RefusesBadCalls) {
 
 TEST(VerifyInstructions, RefusesAConstantChangedInPlace) {
   const Told status = Malformed<Add>("a call writes to a constant", [](Add& s) {
-    s.maker.instruction(1).instr_args.AsKernelCall()->args = {s.constant, s.sum, s.x, s.constant};
+    s.maker.Call(s.maker.Operator("test::add_", ""), {s.constant, s.sum, s.constant});
   });
   EXPECT_EQ(status.argument(), 0);
 }

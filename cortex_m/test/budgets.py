@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from cortex_m.parts import parts
 from cortex_m.test.accuracy import Accuracy
 from cortex_m.test.figures import Figures, flash_table, layer_table, percent, ram_table
 
@@ -98,6 +100,28 @@ def summary(equal: str, budgets: Budgets, now: Figures | None, then: Figures | N
         asked = f", at least {100 * budgets.min_top1_agreement:g}" if budgets.min_top1_agreement is not None else ""
         parts.append(f"top-1 agreement {100 * reached.top1_agreement:.4g} %{asked}, {_samples(reached)}")
     return "; ".join(parts)
+
+
+def check_part(name: str, core: str, cores: Sequence[str], now: Figures | None) -> list[str]:
+    """A sentence if the runner, measured as `now`, does not fit the part; none on another core than the part's.
+
+    cores: all that the model is tested on. Raises ValueError for a part that is unknown, or whose core is not among them.
+    """
+    part = parts.load(name)
+    if part.core not in cores:
+        raise ValueError(f"the part {part.name} has a {part.core}, which is not among the cores {', '.join(cores)}")
+    if now is None or core != part.core:
+        return []
+    code, arena = now.flash_bytes - now.flash["model"], now.ram["arena"]
+    missing = parts.fit(part, now.flash["model"], arena, code, now.ram_bytes - arena).missing
+    uses = {
+        "flash": f"the model takes {now.flash['model']:,}, code and constants {code:,} of {part.flash_bytes:,}",
+        "RAM": f"the arena takes {arena:,} in one piece, data and stack {now.ram_bytes - arena:,} of {part.ram_bytes:,}",
+    }
+    return [
+        f"it does not fit {part.name}: {size:,} bytes of {kind} too little, {uses[kind]}"
+        for kind, size in missing.items()
+    ]
 
 
 def _samples(reached: Accuracy) -> str:

@@ -27,16 +27,17 @@ from cortex_m.boards import boards
 from cortex_m.simulator import MissingSimulator, SimulatorError, elf_size, run
 from cortex_m.test import accuracy, figures, samples
 from cortex_m.test.batch import read_layers
-from cortex_m.test.budgets import Budgets, summary
+from cortex_m.test.budgets import Budgets, check_part, summary
 from cortex_m.test.samples import Sample
 
 
 @dataclass(frozen=True)
 class Run:
-    """What the runner printed and gave for one sample."""
+    """What the runner printed and gave for one sample; `again`, in a second run of the same start, where that was asked for."""
 
     printed: str
     outputs: tuple[bytes, ...]
+    again: tuple[bytes, ...] = ()
 
     def value(self, key: str) -> int:
         """A figure of the lines "key: value". Raises ValueError if the runner did not print it."""
@@ -76,7 +77,8 @@ def execute(options: argparse.Namespace, arguments: list[str], folder: Path, tim
 
 
 def run_samples(options: argparse.Namespace, cases: Sequence[Sample], layers: bool = False) -> list[Run]:
-    """One start for each sample; options.timeout are the seconds of all together.
+    """One start for each sample, and another of two runs where a second run is predicted; options.timeout are the seconds of
+    all together.
 
     layers: whether the first start also counts the instructions of each layer.
     """
@@ -89,11 +91,19 @@ def run_samples(options: argparse.Namespace, cases: Sequence[Sample], layers: bo
             for position, data in enumerate(sample.inputs):
                 (folder / f"{position}.bin").write_bytes(data)  # here: what semihosting can pass on is short
                 arguments += ["--input", f"{position}.bin"]
-            arguments += ["--profile"] if layers and number == 0 else []
-            printed = execute(options, arguments, folder, max(1.0, end - time.monotonic()))
-            outputs = tuple((folder / f"output-{i}.bin").read_bytes() for i in range(Run(printed, ()).value("outputs")))
-            runs.append(Run(printed, outputs))
+            profile = ["--profile"] if layers and number == 0 else []
+            printed = execute(options, arguments + profile, folder, max(1.0, end - time.monotonic()))
+            outputs = _read_outputs(folder, printed)
+            again: tuple[bytes, ...] = ()
+            if sample.expected_again:
+                twice = execute(options, [*arguments, "--repeat", "2"], folder, max(1.0, end - time.monotonic()))
+                again = _read_outputs(folder, twice)
+            runs.append(Run(printed, outputs, again))
     return runs
+
+
+def _read_outputs(folder: Path, printed: str) -> tuple[bytes, ...]:
+    return tuple((folder / f"output-{i}.bin").read_bytes() for i in range(Run(printed, ()).value("outputs")))
 
 
 def compare(cases: Sequence[Sample], runs: Sequence[Run]) -> list[str]:
@@ -105,6 +115,10 @@ def compare(cases: Sequence[Sample], runs: Sequence[Run]) -> list[str]:
             if wrong:
                 where = f" of sample {number}" if len(cases) > 1 else ""
                 sentences.append(f"output {position}{where} {wrong}")
+        for position, want in enumerate(sample.expected_again):
+            wrong = difference(run_.again[position], want)
+            if wrong:
+                sentences.append(f"output {position} of a second run {wrong}")
     return sentences
 
 
@@ -171,10 +185,14 @@ def check(options: argparse.Namespace) -> tuple[str, list[str], list[str]]:
     reached = judge(cases, runs, program, report)
     now = measure(options.elf, runs, report) if on_board else None
     exceeded, tables = budgets.check(now, then, reached)
+    if options.part:
+        unfit = check_part(options.part, options.core, options.part_cores.split(","), now)
+        tables += [figures.flash_table(now, then), figures.ram_table(now, then)] if unfit and now else []
+        exceeded += unfit
     if options.record and now is not None and not sentences:  # whatever the budgets are
         figures.write(options.record, options.core, now, options.record_cores.split(","))
         exceeded, tables = [], []
-    compared = sum(len(sample.expected or ()) for sample in cases)
+    compared = sum(len(sample.expected or ()) + len(sample.expected_again) for sample in cases)
     equal = f"{compared - len(sentences)} of {compared} outputs equal the prediction, bit for bit" if compared else ""
     return summary(equal, budgets, now, then, reached), sentences + exceeded, tables
 
@@ -190,6 +208,8 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("--input", type=Path, action="append", default=[], help=".npy of an input; once for each")
     parse.add_argument("--expected", type=Path, action="append", default=[], help=".npy of an output; once for each")
     parse.add_argument("--report", type=Path, help="the exporter's report, JSON: names of the layers")
+    parse.add_argument("--part", help="a microcontroller of parts.yaml that it must fit into")
+    parse.add_argument("--part_cores", default="", help="all cores that the model is tested on, separated by commas")
     parse.add_argument("--max_flash_bytes", type=int, help="budget: code, constants, model and initial values")
     parse.add_argument("--max_ram_bytes", type=int, help="budget: arena, data and the stack as deep as used")
     parse.add_argument("--max_instructions", type=int, help="budget: of one inference")

@@ -23,11 +23,13 @@ class Sample:
     inputs: bytes of each input as the device reads it.
     expected: bytes that each output must be; None if no bytes are known.
     reference: float value of each output, in its logical shape; None if there is none to judge the accuracy by.
+    expected_again: of a program with state, bytes that each output must be in a second run on the same inputs; else empty.
     """
 
     inputs: tuple[bytes, ...]
     expected: tuple[bytes, ...] | None
     reference: tuple[np.ndarray, ...] | None
+    expected_again: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,14 @@ def from_vectors(folder: Path) -> list[Sample]:
 
 def _from_index(folder: Path, index: dict[str, Any]) -> Sample:
     def read(kind: str) -> tuple[bytes, ...]:
-        return tuple((folder / entry["file"]).read_bytes() for entry in index[kind])
+        return tuple((folder / entry["file"]).read_bytes() for entry in index.get(kind, []))
 
     specs = [
         Tensor(np.dtype(entry["dtype"].removeprefix("torch.")), tuple(entry["shape"]), tuple(entry["dim_order"]))
         for entry in index["float"]
     ]
     reference = tuple(spec.from_bytes(data) for spec, data in zip(specs, read("float")))
-    return Sample(read("input"), read("expected"), reference)
+    return Sample(read("input"), read("expected"), reference, read("expected_again"))
 
 
 def from_arrays(program: Program, inputs: Sequence[Path], expected: Sequence[Path], exact: bool) -> list[Sample]:

@@ -1,6 +1,6 @@
 """cortex_m_tester_test: tests that use CortexMTester, with the runners of the cores they run on."""
 
-load("//cortex_m:cores.bzl", "CORES")
+load("//cortex_m:cores.bzl", "CORES", "platform_of")
 load("//tools:python.bzl", "pytest_test")
 
 def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], runner = "universal", deps = [], data = [], args = [], **kwargs):
@@ -16,6 +16,7 @@ def cortex_m_tester_test(name, srcs, cores = ["cortex_m55"], runner = "universal
       args: more arguments for pytest.
       **kwargs: other attributes of pytest_test.
     """
+    cores = [platform_of(core) for core in cores]
     for core in cores:
         if core not in CORES:
             fail("%s is none of the cores: %s" % (core, ", ".join(sorted(CORES))))

@@ -1,4 +1,5 @@
-"""Two clones in different folders, a real cache between them, and the workspace in examples/workspace, built in both.
+"""Two clones in different folders, a real cache between them, and the workspace in examples/workspace, built in both: in the first
+where it stands, in the second as its README says, copied elsewhere.
 
 The first clone builds everything and tests it. The second exports and links for itself, which must give the same bytes; then it
 builds once more and must get every result from the cache.
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +30,7 @@ OUTPUTS = (
     "gesture.report.json",
     "gesture_test_cortex_m55_elf.elf",
     "firmware_cortex_m55.elf",
+    "gesture_package.zip",
 )
 
 
@@ -54,11 +57,23 @@ class Clone:
 
     folder: Path
     cache: str
+    copied: bool = False  # whether the example workspace is a copy beside the repository
     logs: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        copy_workspace(self.folder / "repository")
-        self.workspace = self.folder / "repository" / "examples" / "workspace"
+        repository = self.folder / "repository"
+        copy_workspace(repository)
+        self.workspace = repository / "examples" / "workspace"
+        if self.copied:
+            self.workspace = Path(shutil.copytree(self.workspace, self.folder / "gestures"))
+            shutil.rmtree(repository / "examples" / "workspace")
+            self._replace("WORKSPACE", 'path = "../.."', f'path = "{repository}"')
+            self._replace("tools/workspace.bazelrc", "import %workspace%/../..", f"import {repository}")
+
+    def _replace(self, name: str, old: str, new: str) -> None:
+        text = (self.workspace / name).read_text()
+        assert text.count(old) == 1, name
+        (self.workspace / name).write_text(text.replace(old, new))
 
     def bazel(self, command: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
         # As a person's shell has it, not as a test's: the Python environment is found again, and nothing is put into
@@ -143,7 +158,7 @@ def cache(tmp_path_factory):
 def clones(cache, tmp_path_factory):
     made = [
         Clone(tmp_path_factory.mktemp("one"), cache[0]),
-        Clone(tmp_path_factory.mktemp("two") / "deeper" / "still", cache[0]),
+        Clone(tmp_path_factory.mktemp("two") / "deeper" / "still", cache[0], copied=True),
     ]
     yield made
     for clone in made:
@@ -184,6 +199,30 @@ def test_the_second_clone_gets_every_export_and_elf_from_the_cache(built):
     assert [mnemonic for mnemonic, hit in warm if not hit] == []
     for mnemonic in ("CortexMExport", "CppCompile", "CppLink"):
         assert warm[mnemonic, True] == cold[mnemonic, False]
+
+
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+def test_the_package_of_another_workspace_builds_with_cmake(built, tmp_path, core):
+    (outputs, _), _, _, _ = built
+    (tmp_path / "package.zip").write_bytes(outputs["gesture_package.zip"])
+    with zipfile.ZipFile(tmp_path / "package.zip") as archive:
+        archive.extractall(tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(firmware LANGUAGES C CXX ASM)\nadd_subdirectory(gesture_package)\n"
+        "add_executable(firmware main.c)\ntarget_link_libraries(firmware PRIVATE gesture_package)\n"
+        "target_link_options(firmware PRIVATE -nostartfiles -Wl,-e,main)\n"
+    )
+    (tmp_path / "main.c").write_text(
+        '#include "gesture.h"\nint main(void) { return gesture_init() && gesture_run() && gesture_output_0()[0] > 0 ? 0 : 1; }\n'
+    )
+    toolchain = f"-DCMAKE_TOOLCHAIN_FILE={tmp_path}/gesture_package/arm-none-eabi.cmake"
+    for arguments in (
+        ["-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", toolchain, f"-DCORTEX_M_CORE={core}"],
+        ["--build", tmp_path / "build", "-j2"],
+    ):
+        done = subprocess.run(["cmake", *arguments], capture_output=True, check=False, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "build" / "firmware").stat().st_size > 20_000
 
 
 TEST = """

@@ -42,7 +42,10 @@ class Function:
         known: dict[Node, Any] = {}
 
         def value(node: Node) -> Any:
-            return known[node] if node in known else _constant(self.editor, node) if not _is_source(node) else x
+            if node in known:
+                return known[node]
+            constant = _constant(self.editor, node)  # first: it may be quantized, too
+            return x if constant is None else constant
 
         for node in self.nodes:
             op = torch_op(node)

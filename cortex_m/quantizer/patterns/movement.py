@@ -21,11 +21,17 @@ aten = torch.ops.aten
 def _pad(match: Match) -> str | None:
     if match.head.target is aten.pad.default:
         mode, value = match.argument(2), match.argument(3)
-    else:
+    elif match.head.target is aten.constant_pad_nd.default:
         mode, value = "constant", match.argument(2)
+    else:  # a reflection or a replication has no value
+        return None
     if mode == "constant" and (isinstance(value, Node) or not math.isfinite(value or 0)):
         return f"padding with {value}; only with a finite constant"
     return None
+
+
+def _index_put(match: Match) -> str | None:
+    return "it adds to what is there (accumulate): sums of int8 need a scale of their own" if match.argument(3) else None
 
 
 def _movement(
@@ -125,7 +131,7 @@ PATTERNS = (
     ),
     _movement("extremum", aten.amax.default, aten.amin.default, aten.max.default, aten.min.default),
     _movement("where", aten.where.self, activations=(1, 2)),
-    _movement("index_put", aten.index_put.default, activations=(0, 2)),
+    _movement("index_put", aten.index_put.default, activations=(0, 2), limits="not accumulate; beside a quantized layer", check=_index_put),
     _movement("slice_scatter", aten.slice_scatter.default, aten.select_scatter.default, activations=(0, 1)),
 )
 

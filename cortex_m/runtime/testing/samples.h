@@ -26,7 +26,7 @@ struct AddSample {
 };
 
 // Sums x into y n times; n is an input. The instructions: 0 Move i <- 0; 1 copy y <- zeros; 2 cond = i < n;
-// 3 JumpFalse cond, 7; 4 y = y + x; 5 i = i + 1; 6 JumpFalse false, 2; 7 Free x.
+// 3 JumpFalse cond, 7; 4 y += x; 5 i = i + 1; 6 JumpFalse false, 2; 7 Free x.
 struct LoopSample {
   ProgramMaker maker;
   int x = maker.Planned(ScalarType::kFloat, {4}, 0);
@@ -39,7 +39,7 @@ struct LoopSample {
   int condition = maker.Bool(false);
   int never = maker.Bool(false);
   LoopSample() {
-    const int add = maker.Operator("test::add", "out");
+    const int add = maker.Operator("test::add_", "");
     const int copy = maker.Operator("test::copy", "out");
     const int add_scalar = maker.Operator("prim::add", "Scalar");
     const int lt_scalar = maker.Operator("prim::lt", "Scalar");
@@ -47,7 +47,7 @@ struct LoopSample {
     maker.Call(copy, {zeros, y, y});
     maker.Call(lt_scalar, {i, n, condition});
     maker.JumpFalse(condition, 7);
-    maker.Call(add, {y, x, y, y});
+    maker.Call(add, {y, x, y});
     maker.Call(add_scalar, {i, one, i});
     maker.JumpFalse(never, 2);
     maker.Free(x);
@@ -84,7 +84,7 @@ struct EveryKindSample {
     maker.plan().non_const_buffer_sizes = {0, 64};
     maker.Call(touch, {x, weight, state, seven, none, truth, half, text, ints, bools, doubles, tensors, optionals,
                        empty, a, b, returned});
-    maker.Call(touch, {a, b, outs, returned});
+    maker.Call(touch, {x, seven, outs, returned});
     maker.Call(touch, {outs, ints, ints, y, y});
     maker.plan().inputs = {x, truth};
     maker.plan().outputs = {y, a};

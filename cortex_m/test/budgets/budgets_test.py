@@ -63,6 +63,23 @@ def test_one_line_of_figures_if_all_is_kept():
         assert re.search(figure, line), line
 
 
+def test_a_part_that_is_large_enough_says_nothing_more():
+    # flash of the budget's test and RAM, far below the 5.5 MiB and 1 MiB of this part.
+    status, printed, errors = run("plain_cortex_m55", "--part=alif_e3_hp", "--part_cores=cortex_m55")
+    assert (status, errors, len(printed.splitlines())) == (0, [], 1)
+
+
+def test_a_part_of_another_core_is_tested_there():
+    assert run("plain_cortex_m55", "--part=nrf51822", "--part_cores=cortex_m55,cortex_m0")[0] == 0
+    status, _, errors = run("plain_cortex_m55", "--part=nrf51822", "--part_cores=cortex_m55")
+    assert status == 1 and errors == ["the part nrf51822 has a cortex_m0, which is not among the cores cortex_m55"]
+
+
+def test_a_part_that_nobody_knows_is_one_sentence():
+    status, _, errors = run("plain_cortex_m55", "--part=nrf5", "--part_cores=cortex_m55")
+    assert status == 1 and errors[0].startswith("there is no part nrf5 in parts.yaml; alike are nrf5340, ")
+
+
 def test_what_is_over_its_budget_is_shown_beside_the_baseline(now, tmp_path):
     """When it was recorded, one layer and one function were smaller and another layer was not there."""
 

@@ -1,0 +1,51 @@
+"""Finds operators that no kernel computes, before a program is made that could not run."""
+
+from __future__ import annotations
+
+from executorch.exir import memory
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from cortex_m.host.program import kernels
+from cortex_m.passes.qparams import torch_op
+from cortex_m.passes.report import source_line
+
+_UNDEFINED = ("aten::empty", "aten::empty_strided", "aten::empty_like", "dim_order_ops::_empty_dim_order")
+
+
+def without_kernel(program: ExportedProgram) -> str | None:
+    """One sentence on the first operator of a lowered program that no kernel computes; None if there is none.
+
+    program: in the edge dialect, before memory is planned.
+    """
+    known = set(kernels())
+    for node in program.graph_module.graph.nodes:
+        op = torch_op(node) if node.op == "call_function" else None
+        if op is None or node.target is memory.alloc:
+            continue
+        if op._schema.name in _UNDEFINED:
+            return f"{source_line(node)}: {node.name} ({op._schema.name}) has values that nobody has set; use zeros or full."
+        if _kernel(node) in known:
+            continue
+        return (
+            f"{source_line(node)}: {node.name} stays in float, and the device has no kernel for {op._schema.name}: compute it "
+            "from the operators of docs/portable_ops.md, or outside of the model."
+        )
+    return None
+
+
+def _kernel(node: Node) -> str | None:
+    """Name of the form of a call that writes to memory of the caller; None if there is none."""
+    op = torch_op(node)
+    if op is node.target:  # no operator of the edge dialect: it is called as it is
+        return _name(op)
+    try:
+        return _name(node.target.to_out_variant())
+    except RuntimeError:  # that torch has none
+        return None
+
+
+def _name(op: OpOverload) -> str:
+    overload = op._schema.overload_name
+    return f"{op._schema.name}.{overload}" if overload else op._schema.name
