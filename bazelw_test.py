@@ -10,7 +10,17 @@ BAZELW = Path("bazelw").resolve()
 # What the script itself calls. Everything else it must not need.
 REAL_PROGRAMS = ["bash", "grep", "mktemp", "rm", "tail"]
 
-PROGRAMS = ["arm-none-eabi-gcc", "chromium", "cmake", "flatc", "g++", "ninja", "python3.11", "qemu-system-arm"]
+PROGRAMS = [
+    "arm-none-eabi-gcc",
+    "chromium",
+    "cmake",
+    "flatc",
+    "g++",
+    "llvm-mca-19",
+    "ninja",
+    "python3.11",
+    "qemu-system-arm",
+]
 FILES = ["usr/include/flatbuffers/flatbuffers.h", "usr/sbin/nginx", "usr/src/googletest/googletest/src/gtest-all.cc"]
 
 
@@ -104,6 +114,7 @@ def test_tells_a_user_the_one_command_for_root(machine):
         (["chromium"], "chromium"),
         (["cmake"], "cmake"),
         (["ninja"], "ninja-build"),
+        (["llvm-mca-19"], "llvm-19"),
     ],
 )
 def test_names_the_package_of_each_program(machine, programs, packages):

@@ -29,6 +29,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatReference
 from cortex_m.analysis.layers import ProgramFacts
+from cortex_m.analysis.loss import FLOOR_DB, Loss, require_quality
 from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.analysis.missing_kernels import refused_by_kernel, without_kernel
 from cortex_m.capture import Captured, Inputs, as_module, capture, run_float
@@ -62,6 +63,8 @@ class ModelSource:
     evaluation: calls to judge the program by: a cortex_m_test runs each on its cores, compares every byte, and takes the
         accuracy that its budgets ask for over all of them. The example inputs alone if empty. Of a model with state each is a
         first call.
+    sqnr_floor_db: an output whose signal to quantization noise ratio is lower is an error; over the samples of `evaluation`, or
+        without those over some that it was calibrated with. -math.inf lets everything pass.
     """
 
     module: torch.nn.Module | ExportedProgram
@@ -70,6 +73,7 @@ class ModelSource:
     output_shapes: Sequence[Sequence[int]] | None = None
     tune: bool = True
     evaluation: Sequence[Inputs] = ()
+    sqnr_floor_db: float = FLOOR_DB
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +103,7 @@ class ExportResult:
     accuracy: Accuracy  # of each layer
     evaluation: Sequence[Prediction] = ()  # of the source's evaluation calls
     expected_again: Sequence[torch.Tensor] = ()  # of a second run on the same inputs; empty for a program without state
+    loss: Loss | None = None  # of each output
 
     @property
     def sqnr_db(self) -> float:
@@ -131,8 +136,8 @@ def export_model(
     progress: called with a short sentence as each step begins.
 
     Raises ModelError for a module and inputs that do not go together, for what cannot be captured or is not finite, and if
-    the prepared graph were not the function of the module; ValueError with quantize_io=False for a float input or output
-    that is not quantized.
+    the prepared graph were not the function of the module; QualityError for an output below the source's floor; ValueError
+    with quantize_io=False for a float input or output that is not quantized.
     """
     target = target or CortexMTargetConfig.any()
     passes = CortexMPassManager(
@@ -144,12 +149,13 @@ def export_model(
             own, type(module).__name__, source.example_inputs, source.calibration, source.evaluation,
             source.output_shapes, progress,
         )  # fmt: skip
-        return _quantize_and_lower(captured, source.tune, target, passes, progress)
+        return _quantize_and_lower(captured, source.tune, source.sqnr_floor_db, target, passes, progress)
 
 
 def _quantize_and_lower(
     source: Captured,
     tune: bool,
+    floor_db: float,
     target: CortexMTargetConfig,
     passes: CortexMPassManager,
     progress: Callable[[str], None],
@@ -161,7 +167,7 @@ def _quantize_and_lower(
     progress("placing observers")
     guard = Guard(source.graph)
     prepared = prepare_pt2e(source.graph, quantizer)
-    quantizer.report.warnings += source.warnings
+    quantizer.report.of_samples += source.warnings
     passes.causes = quantizer.report.causes()
     reference = FloatReference(prepared)  # before calibration, which moves the state
     guard.require_same(prepared, lambda inputs: run_float(module, name, inputs), calibration)
@@ -198,18 +204,32 @@ def _quantize_and_lower(
     _check_same_shapes(float_outputs, expected)
     has_state = any(buffer.kind == "state" for buffer in memory.buffers)
     expected_again = predictor.run(inputs) if has_state else []
+    judged = [(float_outputs, expected)]
     for sample in _more_samples(source, program):
+        stored = tuple(map(_to_stored, sample, passes.report.inputs))
         predictor.reset()
-        predictor.run(tuple(map(_to_stored, sample, passes.report.inputs)), accuracy.begin(sample))
+        judged.append((run_float(module, name, sample), predictor.run(stored, accuracy.begin(sample))))
     evaluation = []
     for number, sample in enumerate(source.evaluation, 1):
         progress(f"predicting the outputs, sample {number} of {len(source.evaluation)}")
         stored = tuple(map(_to_stored, sample, passes.report.inputs))
         predictor.reset()
         evaluation.append(Prediction(stored, predictor.run(stored), run_float(module, name, sample)))
+    if evaluation:
+        judged = [(each.float_outputs, each.expected) for each in evaluation]
+    results = passes.report.outputs
+    real = [(floats, [*map(_to_real, outputs, results)]) for floats, outputs in judged]
+    loss = Loss.of([tensor.name for tensor in results], real, held_out=bool(evaluation))
+    layers = accuracy
+    if loss.held_out and loss.is_below(floor_db):  # then the layers on the same samples tell more
+        layers = Accuracy(passes.report.instructions, reference, accuracy.channel_factors)
+        for sample, prediction in zip(source.evaluation[:MAX_SAMPLES], evaluation):
+            predictor.reset()
+            predictor.run(prediction.inputs, layers.begin(sample))
+    require_quality(loss, layers.layers(), floor_db, quantizer.report.warnings)
     return ExportResult(
         program, inputs, expected, float_outputs, quantizer.report, passes.report, memory, accuracy, evaluation,
-        expected_again,
+        expected_again, loss,
     )  # fmt: skip
 
 

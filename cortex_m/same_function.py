@@ -75,9 +75,7 @@ class Guard:
 
 def require_finite(prepared: GraphModule, sample: Inputs, what: str) -> None:
     """After a calibration sample, `what`: ModelError with the operator that made NaN or infinity of it, if one did."""
-    observers = [module for module in prepared.modules() if isinstance(module, ActivationObserver)]
-    ends = [end for observer in observers for end in (observer.min_val, observer.max_val) if observer.min_val.numel()]
-    if not ends or (not bool(torch.stack(ends).isnan().any()) and all(_is_seen(observer) for observer in observers)):
+    if all(module.has_numbers for module in prepared.modules() if isinstance(module, ActivationObserver)):
         return
     for node, value in _values(without_observers(prepared), sample).items():
         if node.op == "call_function" and not bool(value.isfinite().all()):
@@ -85,12 +83,6 @@ def require_finite(prepared: GraphModule, sample: Inputs, what: str) -> None:
             raise ModelError(
                 f"{source_location(node)}: {node.name} ({node.target}) gives {bad} on {what}, and no range of int8 has it"
             )
-
-
-def _is_seen(observer: ActivationObserver) -> bool:
-    """Whether both ends are numbers; as long as nothing was observed, they are infinite the other way round."""
-    low, high = float(observer.min_val), float(observer.max_val)
-    return low > high or (math.isfinite(low) and math.isfinite(high))
 
 
 def without_observers(prepared: GraphModule) -> GraphModule:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from absl import app, flags
 
-from cortex_m import simulator
+from cortex_m import cycles, simulator
 from cortex_m.boards import boards
 from cortex_m.simulator import elf_size
 
@@ -34,6 +34,7 @@ flags.DEFINE_string(
     "record", None, "Write the figures to this file: bench_recorded.json, which bench_test holds them against."
 )
 flags.DEFINE_bool("peer", False, "Count CMSIS-NN's layers in this run, instead of reading them from the yardstick.")
+flags.DEFINE_bool("cycles", False, "Also print estimated cycles (docs/cycles.md). Wants LLVM 19 or newer.")
 flags.DEFINE_string("record_yardstick", None, "With --peer: write its figures to this file, bench_yardstick.json.")
 
 _HERE = Path(__file__).parent
@@ -91,6 +92,17 @@ def count_layers(core: str, board: str, program: str = "bench") -> dict[str, int
     result = simulator.run(board, _PROGRAMS / f"{program}_cortex_{core}.elf", timeout=300)
     lines = [line.rsplit(": ", 1) for line in result.stdout.splitlines()]
     return {case: int(value) for case, value in lines}
+
+
+def estimate_layers(core: str, program: str = "bench") -> dict[str, int]:
+    """Estimated cycles by case. Raises MissingLlvm."""
+    _progress(f"{core}: layers, for an estimate of cycles")
+    elf = _PROGRAMS / f"{program}_cortex_{core}.elf"
+    result, segments = cycles.count(f"cortex_{core}", elf)
+    estimator, layers = cycles.Estimator(f"cortex_{core}", elf), cycles.measured(segments)
+    estimator.learn(layers)
+    names = [line.rsplit(": ", 1)[0] for line in result.stdout.splitlines()]
+    return {name: round(estimator.estimate(layer).cycles) for name, layer in zip(names, layers, strict=True)}
 
 
 def measure_model(core: str, board: str, case: str) -> Figures:
@@ -157,6 +169,18 @@ def versions(core: str) -> dict:
     """Of the compiler, the simulator and the peer."""
     qemu = subprocess.run(["qemu-system-arm", "--version"], capture_output=True, text=True, check=True).stdout
     return {"compiler": compiler(core), "simulator": qemu.splitlines()[0], "yardstick": yardstick()["versions"]}
+
+
+def print_cycles(core: str, ours: dict[str, int], peer: dict[str, int] | None) -> None:
+    """Estimated cycles of layers, and of the peer's with --peer."""
+    print(f"{core + ', layers, cycles':42} {'estimate':>13}" + (f" {'peer, est.':>13} {'ratio':>7}" if peer else ""))
+    for case, count in ours.items():
+        beside = f" {peer[case]:13,} {count / peer[case]:7.3f}" if peer and case in peer else ""
+        print(f"{case:42} {count:13,}{beside}")
+    if peer:
+        logs = [math.log(ours[case] / peer[case]) for case in peer]
+        print(f"{'geometric mean':70} {math.exp(sum(logs) / len(logs)):7.3f}")
+    print("every figure is an estimate: docs/cycles.md\n", flush=True)
 
 
 def print_table(core: str, kind: str, table: list[dict]) -> None:
@@ -235,6 +259,13 @@ def main(argv: list[str]) -> None:
             report["rows"] += table
             report["geomean"][core][kind] = round(geometric_mean(table), 4)
             print_table(core, kind, table)
+            if FLAGS.cycles and kind == "layer":
+                try:
+                    report.setdefault("estimated_cycles", {})[core] = estimate_layers(core)
+                    beside = estimate_layers(core, "bench_peer") if FLAGS.peer else None
+                except cycles.MissingLlvm as error:
+                    raise app.UsageError(str(error)) from None
+                print_cycles(core, report["estimated_cycles"][core], beside)
     if FLAGS.json:
         _path(FLAGS.json).write_text(json.dumps(report, indent=1) + "\n")
     if FLAGS.record:

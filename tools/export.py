@@ -14,9 +14,11 @@ import dataclasses
 import importlib.util
 import json
 import logging
+import math
 import os
 import sys
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -51,6 +53,11 @@ flags.DEFINE_list(
 flags.DEFINE_bool(
     "quantize_io", True, "False: the program takes and gives int8 tensors; the reports name scales and zero points."
 )
+flags.DEFINE_string(
+    "sqnr_floor_db",
+    "",
+    "Fail if an output has less signal to quantization noise, in dB; the model's own floor if empty.",
+)
 flags.DEFINE_bool("progress", True, "Say on standard error which step runs.")
 flags.mark_flags_as_required(["program"])
 
@@ -73,6 +80,17 @@ def parse_entry(text: str) -> tuple[Path, str]:
     if not path.is_file():
         raise ExportError(f"--entry={text}: there is no file {path}")
     return path, function
+
+
+def parse_floor(text: str) -> float:
+    """A number of decibels; minus infinity lets everything pass."""
+    try:
+        floor = float(text)
+    except ValueError:
+        floor = math.nan
+    if math.isnan(floor):
+        raise ExportError(f"--sqnr_floor_db={text}: write a number of decibels")
+    return floor
 
 
 def load_entry(path: Path, function: str):
@@ -184,6 +202,8 @@ def export(argv) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     source = load_source(progress)
+    if FLAGS.sqnr_floor_db:
+        source = dataclasses.replace(source, sqnr_floor_db=parse_floor(FLAGS.sqnr_floor_db))
     result = export_model(
         source,
         target,
@@ -197,16 +217,21 @@ def export(argv) -> None:
     program.write_bytes(result.program)
     summary = f"SQNR of the outputs against the float model, on the example inputs: {result.sqnr_db:.2f} dB"
     if FLAGS.report:
-        text = f"{result.quantizer_report}\n{result.lowering_report}\n{result.memory}\n{summary}\n{result.accuracy}\n"
+        text = f"{result.quantizer_report}\n{result.lowering_report}\n{result.memory}\n{summary}\n{result.loss}\n{result.accuracy}\n"
         _path(FLAGS.report).write_text(relative(text))
     if FLAGS.report_json:
         report = dict(result.lowering_report.to_json(), target=target.target_string, sqnr_db=result.sqnr_db)
         report["memory"] = result.memory.summary()
+        report["loss"] = result.loss.to_json()
+        report["warnings"] = result.quantizer_report.warnings
         report["accuracy"] = result.accuracy.to_json()
         _path(FLAGS.report_json).write_text(relative(json.dumps(report, indent=1)) + "\n")
     if FLAGS.vectors:
         write_vectors(_path(FLAGS.vectors), result)
     progress(str(result.memory))
+    progress(str(result.loss))
+    for warning in result.quantizer_report.warnings:
+        print(f"export: warning: {relative(warning)}", file=sys.stderr)
     progress(f"wrote {program.name} for {target}, {len(result.program):,} bytes; {summary}")
 
 
@@ -218,6 +243,8 @@ def main(argv) -> int:
         FileNotFoundError,
         ValueError,
     ) as error:  # so are ModelError, LoweringError and a refused target
+        if type(error).__name__ == "UserCodeError":  # imports no torch where the flags alone are wrong
+            traceback.print_exception(error.__cause__)
         print(f"export: error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -28,7 +28,8 @@ def small():
 
 def judged():
     net, inputs = small()
-    return ModelSource(net, inputs, evaluation=[(torch.randn(1, 2, 6, 6),) for _ in range(2)])
+    samples = [(torch.randn(1, 2, 6, 6),) for _ in range(8)]
+    return ModelSource(net, inputs, calibration=samples[:6], evaluation=samples[6:])
 
 def wrong_shape():
     net, inputs = small()
@@ -70,6 +71,14 @@ def net(tmp_path_factory) -> Path:
     return path
 
 
+def test_a_floor_that_nothing_reaches(net, tmp_path):
+    done = export_here(f"--entry={net}:small", f"--program={tmp_path}/net.pte", "--sqnr_floor_db=99.5")
+    assert done.returncode == 1 and "and the floor is 99.5 dB" in done.stderr
+    assert not (tmp_path / "net.pte").exists()
+    done = export_here(f"--entry={net}:small", f"--program={tmp_path}/net.pte", "--sqnr_floor_db=high")
+    assert done.returncode == 1 and "write a number of decibels" in done.stderr
+
+
 def test_writes_program_report_and_vectors(net, tmp_path):
     done = export(
         f"--entry={net}:judged",
@@ -81,7 +90,7 @@ def test_writes_program_report_and_vectors(net, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "net.pte").read_bytes()[4:8] == b"ET12"
-    assert "SQNR" in (tmp_path / "net.txt").read_text()
+    assert "on 2 samples that calibration has not seen" in (tmp_path / "net.txt").read_text()
     report = json.loads((tmp_path / "net.json").read_text())
     assert report["target"] == "cortex-m4"
     memory = report["memory"]

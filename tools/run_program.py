@@ -3,7 +3,7 @@
 Examples:
   bazel run //tools:run -- --program=model.pte --input=a.npy
   bazel run //tools:run -- --program=model.pte --input=cat.png --resize --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=5
-  bazel run //tools:run -- --program=model.pte --input=a.npy --input=b.npy --core=cortex_m55 --output=scores.npy --layers
+  bazel run //tools:run -- --program=model.pte --input=a.npy --input=b.npy --core=cortex_m55 --output=scores.npy --layers --cycles
 
 An array has exactly the shape and dtype that the program takes: `bazel run //tools:inspect` says which. An image goes into a
 float input [1, C, H, W], C 1 (grey) or 3 (RGB): pixels from 0 to 1, minus --mean, by --std. It is resized only with --resize:
@@ -36,6 +36,7 @@ flags.DEFINE_bool("resize", False, "Fit images to the input's height and width."
 flags.DEFINE_list("mean", ["0"], "What is subtracted from pixels: one number, or one a channel.")
 flags.DEFINE_list("std", ["1"], "What pixels are divided by then: one number, or one a channel.")
 flags.DEFINE_bool("layers", False, "On a core: print the instructions of each layer.")
+flags.DEFINE_bool("cycles", False, "On a core: print estimated cycles, too. Wants LLVM 19 or newer.")
 flags.DEFINE_string("runner", None, "ELF of a universal runner for the core, instead of the one that is looked for.")
 flags.DEFINE_float("timeout", 600, "Seconds after which the simulator is stopped.")
 
@@ -121,7 +122,10 @@ def _numbers(name: str, channels: int):
 
 def _device():
     """The universal runner of --core. ToolError if there is none, with how to build it."""
-    from cortex_m.test.device import Device
+    from cortex_m.cycles.runner import CountingRunner
+    from cortex_m.test.batch import BatchRunner
+
+    batch = CountingRunner if FLAGS.cycles else BatchRunner
 
     name = f"universal_{FLAGS.core}"
     built = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "bazel-bin", "cortex_m", "runner", f"{name}.elf")
@@ -129,9 +133,9 @@ def _device():
         runner = typed_path(FLAGS.runner)
         if not runner.is_file():
             raise ToolError(f"--runner={FLAGS.runner}: there is no file {runner}")
-        return Device(FLAGS.core, runner)
+        return batch(FLAGS.core, runner)
     try:
-        return Device(FLAGS.core, built if built.is_file() else None)
+        return batch(FLAGS.core, built if built.is_file() else None)
     except FileNotFoundError as error:
         raise ToolError(
             f"there is no runner for {FLAGS.core}: bazel build //cortex_m/runner:{name}, and run again"
@@ -139,8 +143,10 @@ def _device():
 
 
 def _simulate(program, data: bytes, inputs: list):
-    """Outputs of the device, and what it measured."""
+    """Outputs of the device, what it measured, and with --cycles the Estimates of loading, inference and layers."""
+    from cortex_m.cycles import MissingLlvm
     from cortex_m.simulator import MissingSimulator, SimulatorError
+    from cortex_m.test.device import Device
 
     if program.target is not None and not program.target.runs_on(_core()):
         raise ToolError(f"{FLAGS.program} was exported for {program.target}: {FLAGS.core} does not run it")
@@ -148,15 +154,17 @@ def _simulate(program, data: bytes, inputs: list):
 
     tensors = [torch.from_numpy(value) for value in inputs]
     try:
-        (result,) = _device().run([(data, tensors)], FLAGS.timeout, layers=FLAGS.layers)
-    except (SimulatorError, MissingSimulator) as error:
+        runner = _device()
+        (result,) = Device(FLAGS.core, batch=runner).run([(data, tensors)], FLAGS.timeout, layers=FLAGS.layers)
+        estimates = runner.estimates() if FLAGS.cycles and result.error is None else []
+    except (SimulatorError, MissingSimulator, MissingLlvm) as error:
         raise ToolError(str(error)) from error
     if result.error is not None:
         hint = ""
         if "kernel" in result.error:
             hint = f": bazel build //cortex_m/runner:universal_{FLAGS.core}, which has all kernels, and run again"
         raise ToolError(f"{FLAGS.program} on {FLAGS.core}: {result.error}{hint}")
-    return list(result.outputs), result
+    return list(result.outputs), result, estimates
 
 
 def _core():
@@ -202,9 +210,9 @@ def _check_flags(argv) -> None:
         raise ToolError("--program is missing: name a .pte; --help has examples")
     if FLAGS.core not in ("host", *core_table()):
         raise ToolError(f"--core={FLAGS.core}: neither host nor a platform; known are {', '.join(core_table())}")
-    if FLAGS.core == "host" and (FLAGS.layers or FLAGS.runner):
+    if FLAGS.core == "host" and (FLAGS.layers or FLAGS.runner or FLAGS.cycles):
         raise ToolError(
-            "--layers and --runner are for a core: the host counts no instructions, so add --core=cortex_m55, say"
+            "--layers, --cycles and --runner are for a core: the host counts no instructions, so add --core=cortex_m55, say"
         )
     if FLAGS.output and Path(FLAGS.output).suffix not in (".npy", ".npz"):
         raise ToolError(f"--output={FLAGS.output}: name a .npy or a .npz")
@@ -235,9 +243,9 @@ def run(argv) -> None:
         raise ToolError(f"--output={FLAGS.output}: the program has {len(program.outputs)} outputs: name a .npz")
     inputs = [read_input(text, spec) for text, spec in zip(FLAGS.input, program.inputs)]
     if FLAGS.core == "host":
-        outputs, measured = program.run(inputs), None
+        outputs, measured, estimates = program.run(inputs), None, []
     else:
-        outputs, measured = _simulate(program, data, inputs)
+        outputs, measured, estimates = _simulate(program, data, inputs)
     print(f"{FLAGS.program} on {FLAGS.core}")
     _print_outputs(outputs)
     if measured is None:
@@ -246,9 +254,19 @@ def run(argv) -> None:
         print(
             f"instructions, simulated, not cycles: inference {measured.inference:,}, load and verify {measured.load:,}"
         )
+        if estimates:
+            load, inference, *_ = estimates
+            print(
+                f"cycles, estimate (docs/cycles.md): inference {inference.cycles:,.0f}, of these {inference.waits:,.0f} waiting for "
+                f"memory, load and verify {load.cycles:,.0f}"
+            )
         print(f"arena: {measured.arena:,} bytes, runtime's tables: {measured.state:,} bytes")
-        for layer in measured.layers:
-            print(f"  {layer.index:4d}  {layer.op:44} {layer.instructions:>12,}")
+        of_layers = (
+            estimates[2:] if len(estimates) == 2 + len(measured.layers) else []
+        )  # a loop runs some several times
+        for number, layer in enumerate(measured.layers):
+            cycles = f" {of_layers[number].cycles:>12,.0f} cycles, estimate" if of_layers else ""
+            print(f"  {layer.index:4d}  {layer.op:44} {layer.instructions:>12,}{cycles}")
     if FLAGS.output:
         _write(outputs)
 

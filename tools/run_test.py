@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,7 @@ def files(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("core", ["host", "cortex_m55"])
 def test_the_outputs_are_those_of_executorchs_runtime(files, core):
     out = files / f"{core}.npy"
-    flags = ["--layers"] if core != "host" else []
+    flags = ["--layers", "--cycles"] if core != "host" else []
     done = start(
         f"--program={PROGRAM}", f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags
     )
@@ -73,6 +74,11 @@ def test_the_outputs_are_those_of_executorchs_runtime(files, core):
         assert lines[-1] == "arena: 20,464 bytes"
     else:
         assert "instructions, simulated, not cycles: inference " in done.stdout
+        assert re.search(
+            r"^cycles, estimate \(docs/cycles.md\): inference [\d,]+, of these [\d,]+ wait", done.stdout, re.MULTILINE
+        )
+        layers = re.findall(r"^ +\d+  \w+::.*$", done.stdout, re.MULTILINE)
+        assert layers and all(line.endswith(" cycles, estimate") for line in layers)
         assert any(line.split()[:2] == ["3", "cortex_m::quantized_depthwise_conv2d"] for line in lines)
 
 
@@ -113,7 +119,7 @@ def test_images(files, monkeypatch):
             "--std=0: one number, or 1, one for each channel, none of them 0",
         ),
         (["{pte}", "--core=cortex_a53"], "--core=cortex_a53: neither host nor a platform; known are cortex_m0"),
-        (["{pte}", "--layers"], "--layers and --runner are for a core"),
+        (["{pte}", "--layers"], "--layers, --cycles and --runner are for a core"),
         (["{pte}", "--output=x.txt"], "--output=x.txt: name a .npy or a .npz"),
         (["{pte}", "--input={folder}/x.npy", "--output={folder}/none/x.npy"], "cannot be written: No such file"),
         (

@@ -119,7 +119,7 @@ class Accuracy:
         self.samples = 0
         self._stands_for = {each.index: (each, each.value) for each in instructions if each.value}
         self._reference = reference
-        self._factors = channel_factors
+        self.channel_factors = channel_factors
         self._sums: dict[int, _Sum] = {}
 
     def begin(self, sample: Sequence[torch.Tensor]) -> Callable[[Call], None]:
@@ -138,7 +138,7 @@ class Accuracy:
         given = call.outputs[0].double()
         if value.scale is not None:
             given = (given - value.zero_point) * value.scale
-        factor = self._factors.get(value.node, torch.ones(1)).double().view(1, -1, *[1] * max(real.dim() - 2, 0))
+        factor = self.channel_factors.get(value.node, torch.ones(1)).double().view(1, -1, *[1] * max(real.dim() - 2, 0))
         errors = [real.double() - form / factor for form in _arranged(given, real)]
         if not errors:
             return

@@ -65,7 +65,7 @@ class _Place:
 def overlaps_in_calls(plan: schema.ExecutionPlan) -> tuple[str, ...]:
     """A sentence for each call that writes an argument over another one, which its operator cannot do."""
     reader = _Calls(plan)
-    sentences = []
+    sentences: list[str] = []
     instructions = [instruction.instr_args for chain in plan.chains for instruction in chain.instructions]
     for position, call in enumerate(instructions):
         if isinstance(call, schema.KernelCall):

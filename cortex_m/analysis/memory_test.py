@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 from executorch.exir import EdgeCompileConfig, to_edge
+from executorch.exir._serialize._program import deserialize_pte_binary
 from torch.export import export
 
-from cortex_m.analysis.memory import MemoryPlan
+from cortex_m.analysis.memory import MemoryPlan, _Reader
 from cortex_m.host.interpreter import ProgramError
 from cortex_m.ops import operators  # noqa: F401  (registers cortex_m's operators)
 from cortex_m.seal import seal
@@ -97,6 +98,53 @@ def test_state_lives_always():
     plan = MemoryPlan.of(program(Counter(), torch.zeros(10)))
     (state,) = [buffer for buffer in plan.buffers if buffer.kind == "state"]
     assert (state.first, state.last) == (0, len(plan.live_bytes) - 1)
+
+
+class Parts(torch.nn.Module):
+    """0: sin(x) -> a [2, 8]; 1: a split -> two of [2, 4]; 2: exp of the first; 3: cos of the second; 4: their sum."""
+
+    def forward(self, x):
+        first, second = torch.split(torch.sin(x), [4, 4], 1)
+        return torch.exp(first) + torch.cos(second)
+
+
+def test_tensors_of_a_list_are_written_by_the_call_that_gives_it():
+    plan = MemoryPlan.of(program(Parts(), torch.zeros(2, 8)))
+    assert lives(plan) == [
+        ("activation", 0, 1), ("activation", 1, 2), ("activation", 1, 3), ("activation", 2, 4), ("activation", 3, 4),
+        ("input", 0, 0), ("output", 4, 4),
+    ]  # fmt: skip
+    assert plan.conflicts == ()
+
+
+def moved(data: bytes, which: str, onto: str) -> tuple[str, ...]:
+    """Conflicts of the plan in which what the operator `which` writes lies where what `onto` is lies."""
+    (plan,) = deserialize_pte_binary(data).program.execution_plan
+    buffers = {buffer.name: buffer for buffer in MemoryPlan.of(data).buffers}
+    place = plan.values[buffers[which].value].val.allocation_info
+    place.memory_offset_low = buffers[onto].offset
+    return _Reader(plan).conflicts()
+
+
+def test_what_lies_over_a_part_that_is_still_to_be_read_is_a_conflict():
+    data = program(Parts(), torch.zeros(2, 8))
+    (split,) = {buffer.name for buffer in MemoryPlan.of(data).buffers if "split" in buffer.name}
+    assert moved(data, "aten::exp.out", split)  # the second part, which cos reads
+
+
+def test_what_lies_over_state_is_a_conflict_though_nobody_reads_it_again_in_this_run():
+    """0: count + x -> sum; 1: sum * 2 -> result; 2: count becomes sum. The result comes after all reads of count but the next run's."""
+    data = program(Counter(), torch.zeros(10))
+    names = [buffer.name for buffer in MemoryPlan.of(data).buffers]
+    assert MemoryPlan.of(data).conflicts == () and "state" in names
+    assert moved(data, "aten::mul.out", "state")
+
+
+def test_what_a_copy_in_place_reads_is_read():
+    """The sum lives until it is copied into the buffer."""
+    plan = MemoryPlan.of(program(Counter(), torch.zeros(10)))
+    (total,) = [buffer for buffer in plan.buffers if buffer.name == "aten::add.out"]
+    assert total.last == len(plan.live_bytes) - 1
 
 
 def test_buffers_that_live_together_and_share_bytes_are_of_one_storage(diamond):

@@ -13,7 +13,8 @@ Fields of a board:
   icount_shift  QEMU's -icount shift: one instruction lasts 2^shift ns of virtual time
   interrupts    number of external interrupts, the length of the vector table less 16
   memories      name, origin and length in bytes, access (rx: code and constants; rw: never executed). Power-of-two
-                lengths, aligned to their length: that is what the MPU of Armv7-M protects
+                lengths, aligned to their length: that is what the MPU of Armv7-M protects. wait_percent, 0 if it is not there:
+                what a word of the bus costs in estimated cycles beside the pipeline's, in hundredths (docs/cycles.md)
   code, data    memories of code and constants, and of stack, .data and .bss
   model, arena  memories that may hold the embedded program and the planned arena, in order of preference (fastest first)
   pool          memory whose rest the universal runner divides among programs, inputs and arenas

@@ -2,11 +2,13 @@
 
 import pytest
 import torch
-from executorch.exir import EdgeCompileConfig, to_edge
+from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge
+from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
 from torch import nn
 from torch.export import export
 
 import cortex_m.ops.operators  # noqa: F401
+from cortex_m.host import interpreter
 from cortex_m.host.interpreter import ProgramError, ReferenceProgram
 
 
@@ -71,6 +73,31 @@ def test_mutable_buffers_keep_their_values_from_run_to_run():
     loaded = ReferenceProgram(program(Counter(), torch.ones(2)))
     outputs = [loaded.run((torch.tensor([1.0, 3.0]),))[0].tolist() for _ in range(3)]
     assert outputs == [[2.0, 6.0], [4.0, 12.0], [6.0, 18.0]]
+
+
+def test_reset_brings_initial_values_back():
+    edge = to_edge(export(Counter(), (torch.ones(2),)))
+    config = ExecutorchBackendConfig(passes=[InitializedMutableBufferPass(["count"])])
+    loaded = ReferenceProgram(bytes(edge.to_executorch(config).buffer))
+    one, again = torch.tensor([1.0, 3.0]), torch.tensor([[2.0, 6.0], [4.0, 12.0]]).tolist()
+    for _ in range(2):
+        assert [loaded.run((one,))[0].tolist() for _ in range(2)] == again
+        loaded.reset()
+
+
+class Parts(nn.Module):
+    def forward(self, x):
+        return torch.split(x, [1, 2], 1)
+
+
+def test_tensors_of_a_list_are_outputs_and_poisoned_before_the_call(monkeypatch):
+    x, calls = torch.randn(2, 3), []
+    loaded = ReferenceProgram(program(Parts(), x))
+    poisoned: list[torch.Tensor] = []
+    monkeypatch.setattr(interpreter, "_poison", poisoned.append)
+    loaded.run((x,), calls.append)
+    assert [tuple(output.shape) for output in calls[0].outputs] == [(2, 1), (2, 2)]
+    assert all(any(output is value for value in poisoned) for output in calls[0].outputs)
 
 
 class Branches(nn.Module):

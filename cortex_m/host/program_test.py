@@ -16,6 +16,7 @@ from cortex_m.export import ModelSource, export_model
 from cortex_m.host import Program, ProgramError, ReferenceProgram, SignatureError
 from cortex_m.host.program import kernels
 from cortex_m.host.specs import NumberSpec, TensorSpec
+from cortex_m.host.tensor_bytes import tensor_to_bytes
 from cortex_m.seal import seal, unsealed
 from cortex_m.target_config import Backend, CortexM, CortexMTargetConfig
 from cortex_m.test.batch import RawResult
@@ -67,6 +68,23 @@ def test_the_target_is_what_the_seal_says(exported, target):
     data = unsealed(exported.program)
     assert Program(seal(data, target)).target == target
     assert Program(data).target is None
+
+
+def test_the_seal_is_part_of_the_file(exported):
+    assert Program(exported.program).info["file_bytes"] == len(exported.program)
+    plain = unsealed(exported.program)
+    assert Program(plain).info["file_bytes"] == len(plain) == len(exported.program) - 32
+
+
+def test_a_trace_has_each_tensor_that_a_call_computes(exported):
+    x, seen = torch.randn(1, 3, 9, 9), []
+    outputs, written = Program(exported.program).trace((x,))
+    ReferenceProgram(exported.program).run(
+        (x,), lambda call: seen.extend((call.index, tensor_to_bytes(output)) for output in call.outputs)
+    )
+    assert written == seen and len(written) > 2
+    for got, want in zip(outputs, Program(exported.program).run((x,)), strict=True):
+        assert torch.equal(got, want)
 
 
 def test_a_batch_gives_what_single_calls_give(exported):

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from cortex_m.memory.placement import Part, Storage, lower_bound, place
+from cortex_m.memory.placement import Part, Storage, joined, lower_bound, place
 
 
 def random_storages(seed: int, count: int, moments: int = 6, sizes: int = 6) -> list[Storage]:
@@ -84,6 +84,15 @@ def test_no_two_storages_collide(seed):
 def test_the_bound_is_what_is_live_at_one_moment():
     """At moment 1: 17 bytes, rounded to 32, and 16."""
     assert lower_bound([Storage.of(17, 0, 1), Storage.of(16, 1, 2), Storage.of(20, 2, 3)]) == 48
+
+
+def test_the_bound_counts_what_is_read_last_at_a_moment():
+    """One ends where the other begins: an operator reads the first while it writes the second."""
+    assert lower_bound([Storage.of(16, 0, 1), Storage.of(32, 1, 2)]) == 48
+
+
+def test_a_span_inside_another_changes_nothing():
+    assert joined([(0, 64), (16, 32), (64, 80), (96, 112)]) == [(0, 80), (96, 112)]
 
 
 def test_parts_that_share_bytes_count_once():

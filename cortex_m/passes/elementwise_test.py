@@ -409,6 +409,13 @@ def test_outside_the_domain_the_nearest_value_inside_counts():
     assert float(got[128 + 16]) == 0.0 and float(got[129]) == pytest.approx(round(math.log(1 / 16) / 0.05) * 0.05)
 
 
+def test_ties_of_a_table_go_away_from_zero():
+    """Half of each stored value, at the same scale: every other one is a tie."""
+    x = torch.arange(-128, 128) / 16
+    (got,) = lower(Wrapped(lambda y: y * 0.5, (1 / 16, 0), after=(1 / 16, 0)), x).run(x)
+    assert (16 * got).tolist() == [math.copysign((abs(q) + 1) // 2, q) for q in range(-128, 128)]
+
+
 def test_a_function_that_is_nowhere_defined_is_refused():
     lowered = lower(Wrapped(lambda x: torch.sqrt(x - 100), IN), randn(2, 3))
     assert any("no value for any value of its input" in refusal.reason for refusal in lowered.report.refusals)

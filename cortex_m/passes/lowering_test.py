@@ -1,4 +1,4 @@
-"""Each lowering against PyTorch's float computation on the dequantized values: at most one step of the output apart."""
+"""Each lowering: its integers are exact, as `run` sees to, and at most one step from PyTorch's float computation."""
 
 import pytest
 import torch
@@ -285,6 +285,24 @@ def test_linear_with_one_scale_for_all_weights():
     torch.manual_seed(4)
     x = image(5, 9)
     check(lower(Net(), x), (x,), ["quantized_linear"])
+
+
+def test_a_float_bias_is_rounded_to_nearest_halves_to_even():
+    """The output is the stored bias: its scale is the bias's, and there are no weights."""
+    units = [10.4, 10.6, 10.5, 11.5, -10.4, -10.6, -10.5, -11.5]
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("weight", torch.zeros(8, 3, dtype=torch.int8))
+
+        def forward(self, x):
+            weight = torch.ops.quantized_decomposed.dequantize_per_tensor(self.weight, 0.5, 0, -127, 127, torch.int8)
+            bias = torch.tensor([unit / 8 for unit in units])  # 10.5 / 8 is a float32 number
+            return round_trip(nn.functional.linear(round_trip(x, 0.25, 3), weight, bias), 0.125, 0)
+
+    (got,) = lower(Net(), image(1, 3)).run(image(1, 3))
+    assert (8 * got).flatten().tolist() == [10, 11, 10, 12, -10, -11, -10, -12]
 
 
 def _within_steps(lowered: Lowered, x: torch.Tensor, steps: int) -> None:

@@ -40,7 +40,7 @@ class PropagateQuantizationPass(CortexMPass):
             return
         move = quantize.args[0]
         sources = operands(move)
-        if len(move.users) > 1 or editor.constant_value(move) is not None or not _keeps_all(move, sources):
+        if len(move.users) > 1 or editor.constant_value(move) is not None or not _keeps_all(editor, move, sources):
             return
         earlier = {
             source: editor.call_target(quantize.target, (source, *params.args()), quantize, quantize)
@@ -113,11 +113,13 @@ def _rebuild(move: Move) -> Node | None:
     return (MOVEMENTS.get(op) or READS[op]).rule(move)
 
 
-def _keeps_all(move: Node, sources: list[Any]) -> bool:
+def _keeps_all(editor: GraphEditor, move: Node, sources: list[Any]) -> bool:
     """False for what passes on a part of its operands alone: less is to be quantized after it than before."""
     if not all(isinstance(source, Node) for source in sources):
         return False
-    return move.meta["val"].numel() >= sum(source.meta["val"].numel() for source in sources)
+    # Constants are quantized here and now.
+    moving = [source for source in sources if editor.constant_value(source) is None]
+    return move.meta["val"].numel() >= sum(source.meta["val"].numel() for source in moving)
 
 
 def _stored(editor: GraphEditor, move: Node, sources: list[Any]) -> tuple[tuple[Node, ...], QParams, Node] | None:

@@ -52,6 +52,9 @@ bool HasSizes(const Tensor& tensor, const Integer* sizes, int rank) {
 
 inline constexpr const char* kWrongOutSizes = "the out tensor does not have the sizes of the result";
 
+// What a size can be, or a difference of sizes: no sum of a few such overflows 64 bits.
+inline bool FitsInt32(int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; }
+
 // -rank <= dim < rank, a scalar counting as one dimension; then dim is made non-negative.
 inline bool NormalizeDim(int64_t& dim, int rank) {
   const int64_t range = rank == 0 ? 1 : rank;

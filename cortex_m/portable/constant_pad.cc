@@ -32,7 +32,9 @@ Status aten::constant_pad_nd_out(KernelContext&, const Tensor& self, IntList pad
     const size_t at = 2 * static_cast<size_t>(self.rank - 1 - i);
     const int64_t before = at < pad.size ? pad[at] : 0;
     const int64_t after = at < pad.size ? pad[at + 1] : 0;
-    if (before + self.sizes[i] + after != out.sizes[i]) return Refuse(kWrongOutSizes);
+    if (!FitsInt32(before) || !FitsInt32(after) || before + self.sizes[i] + after != out.sizes[i]) {
+      return Refuse(kWrongOutSizes);
+    }
     const int64_t cropped = (before < 0 ? before : 0) + (after < 0 ? after : 0);
     kept[i] = static_cast<int32_t>(self.sizes[i] + cropped);
     if (kept[i] <= 0) nothing_kept = true;

@@ -58,7 +58,9 @@ Status Pad(const Tensor& self, IntList padding, int padded, bool reflect, Tensor
     const int64_t after = padding[at + 1];
     const int64_t size = self.sizes[dim];
     if (size == 0) return Refuse("a dimension without elements cannot be padded with its own");
-    if (before + size + after != out.sizes[dim]) return Refuse(kWrongOutSizes);
+    if (!FitsInt32(before) || !FitsInt32(after) || before + size + after != out.sizes[dim]) {
+      return Refuse(kWrongOutSizes);
+    }
     if (reflect && (before >= size || after >= size)) {
       return Refuse("a reflection padding must be smaller than the dimension");
     }

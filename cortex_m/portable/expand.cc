@@ -37,7 +37,8 @@ Status aten::repeat_out(KernelContext&, const Tensor& self, IntList repeats, Ten
   const int missing = out.rank - self.rank;
   for (int i = 0; i < out.rank; ++i) {
     const int64_t size = i < missing ? 1 : self.sizes[i - missing];
-    if (repeats[static_cast<size_t>(i)] * size != out.sizes[i]) return Refuse(kWrongOutSizes);
+    const int64_t times = repeats[static_cast<size_t>(i)];
+    if (!FitsInt32(times) || times * size != out.sizes[i]) return Refuse(kWrongOutSizes);
   }
   Loops loops(2);
   for (int i = 0; i < out.rank; ++i) {

@@ -132,7 +132,7 @@ Status aten::native_group_norm_out(KernelContext&, const Tensor& input, const Te
                                    Tensor& out1, Tensor& out2) {
   CORTEX_M_RETURN_IF_ERROR(CheckFloats({&input, weight, bias, &out0, &out1, &out2}));
   if (input.rank < 2 || input.sizes[0] != N || input.sizes[1] != C) return Refuse("the input is not [N, C, ...]");
-  if (static_cast<int64_t>(ElementCount(input)) != N * C * HxW) {
+  if (!FitsInt32(HxW) || static_cast<int64_t>(ElementCount(input)) != N * C * HxW) {
     return Refuse("the input does not have HxW elements a channel");
   }
   if (group <= 0 || C % group != 0) return Refuse("the channels cannot be divided into the groups");

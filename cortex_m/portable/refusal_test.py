@@ -123,6 +123,12 @@ CASES = [
     ("constant_pad_nd.out", (f, [1, 1, 1]), out(2, 5), "pad must have two entries a dimension"),
     ("constant_pad_nd.out", (f, [1, 1]), out(2, 4), wrong_sizes),
     ("constant_pad_nd.out", (i8, [1, 1], 1000), out(2, 5, dtype=I8), "value is out of range"),
+    # Sums and products that 64 bits do not hold.
+    ("constant_pad_nd.out", (f, [2**63 - 1, 4]), out(2, 3), wrong_sizes),
+    ("constant_pad_nd.out", (f, [2**63 - 1, -(2**63)]), out(2, 2), wrong_sizes),
+    ("reflection_pad1d.out", (f, [2**63 - 1, -(2**63)]), out(2, 2), wrong_sizes),
+    ("replication_pad1d.out", (f, [2**63 - 1, 2**63 - 1]), out(2, 1), wrong_sizes),
+    ("repeat.out", (f, [1, 3074457345618258603]), out(2, 9), wrong_sizes),
     ("reflection_pad1d.out", (f, [3, 0]), out(2, 6), "a reflection padding must be smaller"),
     ("reflection_pad1d.out", (f4, [1, 1]), out(1, 2, 4, 6), "must have the padded dimensions"),
     ("reflection_pad2d.out", (f4, [1, 1]), out(1, 2, 4, 6), "padding must have two entries"),

@@ -4,7 +4,7 @@
 - mm, bmm, mv and dot are matmul, and a vector is a matrix of one row or column;
 - addmm and its kin are a product and a sum;
 - a linear layer whose weight is computed is a matmul;
-- scaled_dot_product_attention without mask, causality and dropout is two products around a softmax.
+- scaled_dot_product_attention without dropout is two products around a softmax, before which its mask is filled in or added.
 """
 
 from __future__ import annotations
@@ -33,25 +33,35 @@ def make_matrices_canonical(model: GraphModule) -> None:
 
 def attention_refusal(node: Node) -> str | None:
     """Why scaled_dot_product_attention stays float; None if it is decomposed."""
-    mask, dropout, causal = (argument(node, position) for position in (3, 4, 5))
-    if mask is not None or causal:
-        return "attention with a mask: its minus infinity has no int8 value; mask the scores with a finite number before a softmax"
-    if dropout:
-        return "attention with dropout"
-    if node.kwargs.get("enable_gqa"):
-        return "attention with enable_gqa: repeat the heads of key and value"
-    return None
+    return "attention with dropout" if argument(node, 4) else None
 
 
 def _attention(model: GraphModule, node: Node) -> None:
     if node.target is not aten.scaled_dot_product_attention.default or attention_refusal(node) is not None:
         return
     query, key, value = node.args[:3]
+    mask, causal = argument(node, 3), argument(node, 5)
+    if node.kwargs.get("enable_gqa") and (times := fake(query).shape[-3] // fake(key).shape[-3]) > 1:
+        key, value = (
+            insert_call(model, aten.repeat_interleave.self_int, (x, times, -3), node, node) for x in (key, value)
+        )
     scale = node.kwargs.get("scale")
     scale = 1.0 / math.sqrt(fake(query).shape[-1]) if scale is None else float(scale)
     keys = insert_call(model, aten.transpose.int, (key, -2, -1), node, node)
     scores = insert_call(model, aten.matmul.default, (query, keys), node, node)
     scores = insert_call(model, aten.mul.Tensor, (scores, scale), node, node)
+    if causal:
+        future = torch.ones(fake(scores).shape[-2:], dtype=torch.bool).triu(1)
+        hidden = insert_constant(model, f"{node.name}_future", future, node, node)
+        scores = insert_call(model, aten.masked_fill.Scalar, (scores, hidden, -math.inf), node, node)
+    if (
+        mask is not None
+        and (fake(mask) if fake(mask) is not None else attribute(model, mask.target)).dtype == torch.bool
+    ):
+        hidden = insert_call(model, aten.logical_not.default, (mask,), node, node)
+        scores = insert_call(model, aten.masked_fill.Scalar, (scores, hidden, -math.inf), node, node)
+    elif mask is not None:
+        scores = insert_call(model, aten.add.Tensor, (scores, mask), node, node)
     weights = insert_call(model, aten.softmax.int, (scores, -1), node, node)
     replace_call(node, insert_call(model, aten.matmul.default, (weights, value), node, node))
 

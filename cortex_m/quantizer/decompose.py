@@ -4,6 +4,8 @@ split, chunk, unbind, tensor_split  ->  a slice or select for each part that is 
 max and min along a dim             ->  amax or amin for the values, argmax or argmin for the indices
 pad with mode "circular"            ->  a cat of slices
 expand_as, view_as                  ->  expand, reshape
+glu                                 ->  one half times the sigmoid of the other
+log_softmax of up to 128 values     ->  x - (max x - log max softmax x)
 """
 
 from __future__ import annotations
@@ -43,6 +45,11 @@ _EXTREMA = {
 }
 
 
+_LOG_SOFTMAX = (aten.log_softmax.int, aten._log_softmax.default)
+# The largest of n probabilities is 1/n or more, of which int8 has steps of 1/256: the logarithm is off by n/512 at most.
+LONGEST_LOG_SOFTMAX = 128
+
+
 def decompose(model: GraphModule) -> None:
     """Does all of the above in place, where shapes are static; what the model computes stays the same."""
     for node in list(model.graph.nodes):
@@ -57,6 +64,11 @@ def decompose(model: GraphModule) -> None:
             _replace_results(model, node, _extremum)
         elif node.target is aten.pad.default and argument(node, 2) == "circular":
             _replace(model, node, _circular(model, node))
+        elif node.target is aten.glu.default:
+            _replace(model, node, _glu(model, node))
+        elif node.target in _LOG_SOFTMAX and 0 < fake(node).dim():
+            if fake(node).shape[node.args[1]] <= LONGEST_LOG_SOFTMAX and fake(node).dtype == source.dtype:
+                _replace(model, node, _log_softmax(model, node))
         elif node.target is aten.expand_as.default:
             _replace(model, node, _insert(model, node, aten.expand.default, node.args[0], list(fake(node).shape)))
         elif node.target is aten.view_as.default:
@@ -102,6 +114,24 @@ def _part(model: GraphModule, node: Node, index: int) -> Node:
         return _insert(model, node, aten.select.int, node.args[0], dim, index)
     start = sum(part.shape[dim] for part in parts[:index])
     return _insert(model, node, aten.slice.Tensor, node.args[0], dim, start, start + parts[index].shape[dim])
+
+
+def _glu(model: GraphModule, node: Node) -> Node:
+    dim = argument(node, 1)
+    half = fake(node).shape[dim]
+    value, gate = (
+        _insert(model, node, aten.slice.Tensor, node.args[0], dim, start, start + half) for start in (0, half)
+    )
+    return _insert(model, node, aten.mul.Tensor, value, _insert(model, node, aten.sigmoid.default, gate))
+
+
+def _log_softmax(model: GraphModule, node: Node) -> Node:
+    """The normalizer of a row by its largest value alone, whose probability is what int8 has the most steps for."""
+    value, dim = node.args[:2]
+    largest = _insert(model, node, aten.amax.default, value, [dim], True)
+    probabilities = _insert(model, node, aten.softmax.int, value, dim)
+    share = _insert(model, node, aten.log.default, _insert(model, node, aten.amax.default, probabilities, [dim], True))
+    return _insert(model, node, aten.sub.Tensor, value, _insert(model, node, aten.sub.Tensor, largest, share))
 
 
 def _extremum(model: GraphModule, node: Node, index: int) -> Node:

@@ -12,6 +12,9 @@ import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e import MinMaxObserver, ObserverBase, PerChannelMinMaxObserver
 
+from cortex_m.errors import ModelError
+from cortex_m.quantizer.report import source_location
+
 if TYPE_CHECKING:
     from cortex_m.quantizer.tuning.tuner import Tuner
 
@@ -35,13 +38,32 @@ class ActivationObserver(MinMaxObserver):
 
     Attributes:
         tuned: (low, high) that replaces the observed range, or None.
+        bad_call: the number, from 1, of the first call with infinity or NaN; None if there was none.
     """
 
     tuned: tuple[float, float] | None = None
+    bad_call: int | None = None
+    _calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self._calls += 1
+        if self.bad_call is None and not bool(torch.isfinite(x).all()):
+            self.bad_call = self._calls
+        return super().forward(x)
+
+    def limits(self) -> tuple[float, float]:
+        """The range that scale and zero point are made of, whether it contains zero or not."""
+        return self.tuned or (float(self.min_val), float(self.max_val))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the range is one of numbers, or nothing was observed yet."""
+        low, high = float(self.min_val), float(self.max_val)
+        return low > high or high - low < float("inf")
 
     def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Raises NotCalibratedError before the first sample; ValueError for NaN or infinity."""
-        low, high = self.tuned or (float(self.min_val), float(self.max_val))
+        low, high = self.limits()
         if low > high:
             raise NotCalibratedError(
                 "The prepared model was never run: call it with representative inputs before convert_pt2e."
@@ -50,6 +72,24 @@ class ActivationObserver(MinMaxObserver):
             raise ValueError(f"An activation ranges from {low:g} to {high:g} in calibration.")
         scale, zero_point = affine_qparams(low, high, self.quant_min, self.quant_max)
         return torch.tensor([scale], dtype=torch.float32), torch.tensor([zero_point], dtype=torch.int32)
+
+
+class MaskedObserver(ActivationObserver):
+    """Range of masked scores: that of what is not minus infinity, which itself lies `headroom` below it."""
+
+    def __init__(self, headroom: float, **options):
+        super().__init__(**options)
+        self.headroom = headroom
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        open_scores = x.detach()[x != -float("inf")]
+        if open_scores.numel():
+            super().forward(open_scores)
+        return x
+
+    def limits(self) -> tuple[float, float]:
+        low, high = super().limits()
+        return min(low, 0.0) - self.headroom, high
 
 
 class PerChannelWeightObserver(PerChannelMinMaxObserver):
@@ -65,6 +105,18 @@ class PerChannelWeightObserver(PerChannelMinMaxObserver):
         if self.tuned is not None:
             return self.tuned, torch.zeros_like(self.tuned, dtype=torch.int64)
         return super().calculate_qparams()
+
+
+def require_numbers(model: GraphModule) -> None:
+    """Raises ModelError with the first operator of a prepared graph whose observed range has NaN or infinity."""
+    for node in model.graph.nodes:
+        observer = model.get_submodule(node.target) if node.op == "call_module" else None
+        if isinstance(observer, ActivationObserver) and not observer.has_numbers:
+            source = node.args[0]
+            raise ModelError(
+                f"{source_location(source)}: {source.name} ({source.target}) ranges from {float(observer.min_val):g} to "
+                f"{float(observer.max_val):g} in calibration: a sample, or what the model makes of it, is no number."
+            )
 
 
 class InputRecorder(ObserverBase):
@@ -89,7 +141,11 @@ class InputRecorder(ObserverBase):
         raise NotImplementedError("an input recorder quantizes nothing")
 
     def convert(self, model: GraphModule, node: Node) -> None:
-        """PT2E calls this first of all when it converts `model`; afterwards the recorder is gone from the graph."""
+        """PT2E calls this first of all when it converts `model`; afterwards the recorder is gone from the graph.
+
+        Raises ModelError if a calibration sample has brought NaN or infinity to a range.
+        """
+        require_numbers(model)
         self.tuner.tune(model)
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)

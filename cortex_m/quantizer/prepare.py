@@ -11,6 +11,8 @@ What is done, in this order; none of it changes what the model computes:
     the same shape, zero-width padding, windows of one element;
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
+  - interpolation, and means over windows of different sizes, are linear layers (`resample`);
+  - masks before a softmax: one form (`masks`);
   - operators with several results (split, max along a dim) become single ones: see `decompose`;
   - `padding="same"` and `"valid"` become numbers, and a pad where they are not symmetric;
   - what is computed from parameters alone becomes a parameter (`constants`);
@@ -34,9 +36,11 @@ from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
 from cortex_m.quantizer.constants import fold_constants, make_constants_contiguous
 from cortex_m.quantizer.decompose import decompose
+from cortex_m.quantizer.masks import make_masks_canonical
 from cortex_m.quantizer.match import argument, fake
 from cortex_m.quantizer.regions import inline_regions
 from cortex_m.quantizer.report import RemovedNode, source_location
+from cortex_m.quantizer.resample import make_resampling_linear
 from cortex_m.quantizer.state import make_state_explicit
 from cortex_m.quantizer.synonyms import use_one_name
 
@@ -102,7 +106,11 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
         fold_constants(model)
         fold_batch_norms(model)
     make_windows_canonical(model, training)
+    if not training:
+        make_resampling_linear(model)
     make_matrices_canonical(model)
+    if not training:
+        make_masks_canonical(model)
     decompose(model)
     _make_padding_numeric(model)
     if not training:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -26,12 +27,19 @@ from torchao.quantization.pt2e.quantizer import (
 )
 
 from cortex_m.quantizer.fake_quantize import FakeQuantize, PerChannelFakeQuantize
-from cortex_m.quantizer.observers import ActivationObserver, InputRecorder, PerChannelWeightObserver
+from cortex_m.quantizer.observers import (
+    ActivationObserver,
+    InputRecorder,
+    MaskedObserver,
+    PerChannelWeightObserver,
+)
 
 if TYPE_CHECKING:
     from cortex_m.quantizer.tuning.tuner import Tuner
 
 INT8_MIN, INT8_MAX = -128, 127
+
+_own_axes = itertools.count()
 
 # Keeps every product of a rescaled weight representable with either sign.
 WEIGHT_MIN, WEIGHT_MAX = -127, 127
@@ -100,6 +108,19 @@ INT16_ACTIVATION_PER_TENSOR_QSPEC = QuantizationSpec(
 def recorded_input_qspec(tuner: Tuner) -> QuantizationSpec:
     """Not a quantization: only how an InputRecorder that works for `tuner` gets behind a graph input."""
     return QuantizationSpec(dtype=torch.float32, observer_or_fake_quant_ctr=InputRecorder.with_args(tuner=tuner))
+
+
+def masked_qspec(qspec: QuantizationSpec, headroom: float) -> QuantizationSpec:
+    """That of masked scores whose other values have `qspec`; see MaskedObserver."""
+    return replace(qspec, observer_or_fake_quant_ctr=MaskedObserver.with_args(headroom=headroom))
+
+
+def own_qspec(qspec: QuantizationSpec) -> QuantizationSpec:
+    """The same, but with observers that PT2E shares with no other specification around a tensor.
+
+    It compares a few fields of theirs for that. The axis is one of them, and where a tensor has one scale, nobody else reads it.
+    """
+    return replace(qspec, ch_axis=next(_own_axes))
 
 
 def bias_qspec(

@@ -98,7 +98,7 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         feedback = find_feedback(model.graph)
         refusals += [Refusal(match.head, _FEEDBACK) for match in matches if _rounds_feedback(match, feedback)]
         matches = [match for match in matches if not _rounds_feedback(match, feedback)]
-        quantized, unneeded = annotate(matches)
+        quantized, unneeded = annotate(matches, training=self._is_qat)
         refusals += unneeded
         self._fill_report(quantized, refusals)
         reporter.log_quantizer_report(model)

@@ -268,10 +268,10 @@ def test_moved_graph_input_is_quantized_before_the_move():
 
 def test_cat_gives_its_producers_one_scale():
     model = Lambda(
-        lambda m, x: m[2](torch.cat([m[0](x), F.relu(m[1](x)), x], 1)),
+        lambda m, x: m[2](torch.cat([m[0](x), F.relu(m[1](x))], 1)),
         nn.Conv2d(4, 4, 1),
         nn.Conv2d(4, 4, 1),
-        nn.Conv2d(12, 4, 1),
+        nn.Conv2d(8, 4, 1),
     )
     inputs = (image(1, 4, 6, 6),)
     converted, _ = quantize(model, inputs)

@@ -159,7 +159,7 @@ def test_computed_weights_become_int8(name):
     module = make().eval()
     converted, quantizer = quantize(module, *((x,) for x in samples))
     assert not quantizer.report.float_nodes, quantizer.report
-    kernel = [node for node in converted.graph.nodes if "conv" in str(node.target)][0].args[1]
+    kernel = next(node for node in converted.graph.nodes if "conv" in str(node.target)).args[1]
     assert "dequantize_per_channel" in str(kernel.target)
     with torch.no_grad():
         assert sqnr_db(module(samples[0]), converted(samples[0])) > 35

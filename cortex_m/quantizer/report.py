@@ -70,7 +70,12 @@ class QuantizerReport:
     float_nodes: list[FloatNode] = field(default_factory=list)
     removed: list[RemovedNode] = field(default_factory=list)
     tuner: Tuner | None = None
-    warnings: list[str] = field(default_factory=list)
+    of_samples: list[str] = field(default_factory=list)  # what the samples that were handed in cannot tell, a sentence each
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the int8 model inaccurate, a sentence each; ranges that are too narrow only after conversion."""
+        return self.of_samples + [str(narrow) for narrow in (self.tuner.narrow_ranges if self.tuner is not None else [])]
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}
@@ -86,6 +91,7 @@ class QuantizerReport:
         lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
         if self.tuner is not None:
             lines.append(f"Accuracy: {self.tuner.summary}")
+        lines += [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     def causes(self) -> dict[str, list[str]]:

@@ -121,13 +121,17 @@ def _example(node: Node):
     value = fake(node)
     if value is None:
         return node.meta.get("val")
-    return torch.zeros(value.shape, dtype=value.dtype).as_strided(value.shape, value.stride()) if _is_dense(value) else (
-        torch.zeros(value.shape, dtype=value.dtype)
+    return (
+        torch.zeros(value.shape, dtype=value.dtype).as_strided(value.shape, value.stride())
+        if _is_dense(value)
+        else (torch.zeros(value.shape, dtype=value.dtype))
     )
 
 
 def _is_dense(value: torch.Tensor) -> bool:
-    return value.numel() > 0 and sum((n - 1) * step for n, step in zip(value.shape, value.stride())) == value.numel() - 1
+    return (
+        value.numel() > 0 and sum((n - 1) * step for n, step in zip(value.shape, value.stride())) == value.numel() - 1
+    )
 
 
 def _make_parts_cat(model: GraphModule) -> None:

@@ -40,6 +40,7 @@ def _export_impl(ctx):
             "--strict=" + ("true" if ctx.attr.strict else "false"),
             "--allow_fallback=" + ",".join(ctx.attr.allow_fallback),
             "--quantize_io=" + ("true" if ctx.attr.quantize_io else "false"),
+            "--sqnr_floor_db=" + ctx.attr.sqnr_floor_db,
             "--program=" + program.path,
             "--report=" + report_text.path,
             "--report_json=" + report.path,
@@ -74,6 +75,7 @@ _export = rule(
         "strict": attr.bool(),
         "allow_fallback": attr.string_list(),
         "quantize_io": attr.bool(),
+        "sqnr_floor_db": attr.string(doc = "A number: Bazel 4 has no attributes for floats."),
         "_export": attr.label(default = "//tools:export.py", allow_single_file = True),
         "_export_library": attr.label(default = "//cortex_m", providers = [PyInfo]),
         "_host_library": attr.label(default = "//cortex_m/host:libcortex_m_host.so", allow_single_file = True),
@@ -111,6 +113,7 @@ def cortex_m_model(
         strict = True,
         allow_fallback = [],
         quantize_io = True,
+        sqnr_floor_db = None,
         visibility = None,
         tags = [],
         testonly = False):
@@ -137,6 +140,9 @@ def cortex_m_model(
         error too. The model's cortex_m_runner says portable = True then.
       quantize_io: False makes a program that takes and gives int8 tensors; their scales and zero points are in the
         reports, under "inputs" and "outputs" of NAME.report.json.
+      sqnr_floor_db: an output whose signal to quantization noise ratio is lower, in dB, fails the build; the error names the layers that
+        lose most. Over the samples of the source's `evaluation`, or without those over some that it was calibrated with. What the
+        source says where it is None, 10 in general; a cortex_m_test has a budget of its own, min_sqnr_db.
       visibility: of the model.
       tags: of the model.
       testonly: of the model.
@@ -154,6 +160,7 @@ def cortex_m_model(
         strict = strict,
         allow_fallback = allow_fallback,
         quantize_io = quantize_io,
+        sqnr_floor_db = "" if sqnr_floor_db == None else str(sqnr_floor_db),
         tags = ["manual"],
         testonly = testonly,
         visibility = ["//visibility:private"],

@@ -25,11 +25,13 @@ def _sanitized_binary_impl(ctx):
     # A transition makes `binary` a list of one.
     binary = ctx.attr.binary[0][DefaultInfo].files_to_run.executable
     output = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.symlink(output = output, target_file = binary)
-    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output]))]
+    ctx.actions.symlink(output = output, target_file = binary, is_executable = True)
+    runfiles = ctx.runfiles([output]).merge(ctx.attr.binary[0][DefaultInfo].default_runfiles)
+    return [DefaultInfo(executable = output, files = depset([output]), runfiles = runfiles)]
 
 sanitized_binary = rule(
     implementation = _sanitized_binary_impl,
+    executable = True,
     attrs = {
         "binary": attr.label(mandatory = True, cfg = _sanitized, doc = "A cc_binary."),
         "_allowlist_function_transition": attr.label(

@@ -179,6 +179,18 @@ def layouts() -> list[Layout]:
     return found + [layout for operator in _operators() for layout in operator.layouts()]
 
 
+def _run(core: str, folder: Path, *options: str) -> list[str]:
+    """What the host or a core says to each program of list.txt."""
+    arguments = ["--batch", "list.txt", *options]
+    if core == "host":
+        command = [str(_FOLDER / "universal_int8"), *arguments]
+        stdout = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+    else:
+        elf = _FOLDER / f"universal_int8_{core}.elf"
+        stdout = simulator.run(_CORES[core], elf, arguments, cwd=folder, timeout=400).stdout
+    return re.findall(r"^result \d+: (.*)$", stdout, re.MULTILINE)
+
+
 @pytest.fixture(scope="module")
 def verdicts(layouts, tmp_path_factory) -> dict[str, list[str]]:
     """For the host and each core: what it says to each program."""
@@ -186,16 +198,7 @@ def verdicts(layouts, tmp_path_factory) -> dict[str, list[str]]:
     (folder / "list.txt").write_text("".join(f"{i}.pte {i}\n" for i in range(len(layouts))))
     for number, layout in enumerate(layouts):
         (folder / f"{number}.pte").write_bytes(layout.program)
-    found = {}
-    for core in ["host", *_CORES]:
-        if core == "host":
-            command = [_FOLDER / "universal_int8", "--batch", "list.txt"]
-            stdout = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
-        else:
-            elf = _FOLDER / f"universal_int8_{core}.elf"
-            stdout = simulator.run(_CORES[core], elf, ["--batch", "list.txt"], cwd=folder, timeout=400).stdout
-        found[core] = re.findall(r"^result \d+: (.*)$", stdout, re.MULTILINE)
-    return found
+    return {core: _run(core, folder) for core in ["host", *_CORES]}
 
 
 @pytest.mark.parametrize("core", ["host", *_CORES])
@@ -237,6 +240,22 @@ def test_the_build_and_python_refuse_what_was_found(layouts, tmp_path):
         assert info.returncode == 1 and info.stderr.rstrip().endswith(layout.refusal)
         with pytest.raises(ValueError, match=re.escape(layout.refusal)):
             Program(layout.program)
+
+
+@pytest.mark.parametrize("core", ["host", *_CORES])
+def test_a_loop_ends_at_the_limit(core, tmp_path):
+    """Of two instructions the first does not jump, and the second jumps to the first."""
+    values = [schema.EValue(schema.Bool(False)), schema.EValue(schema.Bool(True))]
+    jumps = [schema.Instruction(schema.JumpFalseCall(1, 0)), schema.Instruction(schema.JumpFalseCall(0, 0))]
+    plan = schema.ExecutionPlan(
+        "forward", schema.ContainerMetadata("", ""), values, [], [], [schema.Chain([], [], jumps, None)], [], [], [0]
+    )
+    program = schema.Program(0, [plan], [schema.Buffer(b"")], [], [], schema.SubsegmentOffsets(0, []))
+    (tmp_path / "loop.pte").write_bytes(bytes(serialize_pte_binary(PTEFile(program))))
+    (tmp_path / "list.txt").write_text("loop.pte out\n")
+    sentence = "error: the method did not end within the limit of instructions (forward, instruction {})"
+    assert _run(core, tmp_path, "--limit", "3") == [sentence.format(1)]
+    assert _run(core, tmp_path, "--limit", "100000") == [sentence.format(0)]
 
 
 def test_the_moved_tensor_is_all_that_changed():

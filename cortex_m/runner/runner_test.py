@@ -238,7 +238,10 @@ def test_universal_refuses_a_bad_line(core, folder, line):
 
 
 def test_universal_without_its_list(core, folder):
-    assert _run("universal", core, folder) == (1, "error: usage: runner --batch LIST [--profile | --trace]\n")
+    assert _run("universal", core, folder) == (
+        1,
+        "error: usage: runner --batch LIST [--limit N | --profile | --trace]\n",
+    )
     assert _run("universal", core, folder, "--batch", "no.txt") == (1, "error: there is no file no.txt\n")
     for text in ("", "add.pte x.bin y.bin out"):
         (folder / "list.txt").write_text(text)

@@ -1,6 +1,6 @@
 // Runs any program, read from the host: for tests of operators, of many models in one start, and of corrupted files.
 //
-//   runner --batch list.txt [--profile | --trace]
+//   runner --batch list.txt [--limit N | --profile | --trace]
 //
 // Each line of list.txt is PROGRAM INPUT... OUTPUT_PREFIX, separated by spaces: one inference of the program's first
 // method, its outputs written to OUTPUT_PREFIX-i.bin. For each line one line is printed,
@@ -11,7 +11,8 @@
 // and the status is 0, whatever the results; 1 if the list itself cannot be processed. All memory is the board's largest,
 // divided anew for each line; "arena" and "state" are what the method took of it, "load" and "inference" instructions. With
 // --profile each program runs once more, and what each of its instructions costs follows its line (profile.h); with --trace
-// what each computes is written to OUTPUT_PREFIX-trace.bin (trace.h).
+// what each computes is written to OUTPUT_PREFIX-trace.bin (trace.h). With --limit a program ends with an error after N of its
+// instructions, for those that loop.
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -106,7 +107,7 @@ void PrintMeasured(const Measured& measured) {
 enum class Extra { kNone, kProfile, kTrace };  // what a second run is for
 
 // words: program, inputs, output prefix. Prints the result.
-void RunProgram(const Words& words, Pool& pool, Extra extra) {
+void RunProgram(const Words& words, Pool& pool, Extra extra, uint32_t limit) {
   Measured measured;
   Span<uint8_t> bytes;
   if (!ReadFile(words.items[0], pool, bytes)) return;
@@ -130,7 +131,7 @@ void RunProgram(const Words& words, Pool& pool, Extra extra) {
   if (!Check(BindUnplanned(method, pool))) return;
   if (!ReadInputs(method, words.items + 1, words.count - 2)) return;
   const uint64_t run = platform_instructions();
-  const Status status = method.Execute();
+  const Status status = method.Execute(limit);
   measured.inference = platform_instructions() - run;
   if (!Check(status) || !WriteOutputs(method, words.items[words.count - 1])) return;
   PrintMeasured(measured);
@@ -156,7 +157,7 @@ char* SplitLine(char* text, Words& words, bool& fits) {
   return text + 1;
 }
 
-bool RunBatch(const char* path, Extra extra) {
+bool RunBatch(const char* path, Extra extra, uint32_t limit) {
   const PlatformPool memory = platform_pool();
   Pool pool({memory.start, memory.size});
   Span<uint8_t> list;
@@ -180,9 +181,18 @@ bool RunBatch(const char* path, Extra extra) {
       return false;
     }
     pool.Rewind(mark);
-    RunProgram(words, pool, extra);
+    RunProgram(words, pool, extra, limit);
   }
   return true;
+}
+
+// A whole number from 1 to 999999999.
+bool ParseLimit(const char* text, uint32_t& limit) {
+  limit = 0;
+  for (int digits = 0; *text >= '0' && *text <= '9' && digits < 9; ++digits, ++text) {
+    limit = limit * 10 + static_cast<uint32_t>(*text - '0');
+  }
+  return *text == '\0' && limit > 0;
 }
 
 }  // namespace
@@ -192,11 +202,13 @@ int main(int argc, char** argv) {
   cortex_m::Extra extra = cortex_m::Extra::kNone;
   if (argc == 4 && std::strcmp(argv[3], "--profile") == 0) extra = cortex_m::Extra::kProfile;
   if (argc == 4 && std::strcmp(argv[3], "--trace") == 0) extra = cortex_m::Extra::kTrace;
-  if ((argc != 3 && extra == cortex_m::Extra::kNone) || std::strcmp(argv[1], "--batch") != 0) {
-    print_text("error: usage: runner --batch LIST [--profile | --trace]\n");
+  uint32_t limit = cortex_m::Method::kInstructionLimit;
+  const bool limited = argc == 5 && std::strcmp(argv[3], "--limit") == 0 && cortex_m::ParseLimit(argv[4], limit);
+  if ((argc != 3 && !limited && extra == cortex_m::Extra::kNone) || std::strcmp(argv[1], "--batch") != 0) {
+    print_text("error: usage: runner --batch LIST [--limit N | --profile | --trace]\n");
     return 1;
   }
-  if (!cortex_m::RunBatch(argv[2], extra)) return 1;
+  if (!cortex_m::RunBatch(argv[2], extra, limit)) return 1;
   // The host counts nothing and has no stack of its own.
   if (platform_stack_size() != 0) cortex_m::PrintValue("stack used", platform_stack_used());
   return 0;

@@ -28,6 +28,9 @@ class LoadedMethod {
     if (status.ok()) status = Init(kernels, name);
   }
 
+  Span<const uint8_t> bytes() const { return bytes_.bytes(); }
+  const std::vector<Span<uint8_t>>& planned() const { return planned_; }
+
   Status load_status;
   Status status;
   Program program;

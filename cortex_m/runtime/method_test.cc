@@ -456,6 +456,15 @@ TEST(Method, KernelNamesAreComparedWhole) {
   }
 }
 
+TEST(Method, AnOperatorWithoutOverloadIsComparedWholeToo) {
+  AddSample sample;
+  sample.maker.Call(sample.maker.Operator("test::add", ""), {sample.x});
+  const std::string file = sample.maker.File();
+  const Kernel both[] = {{"test::add.out", testing::touch}, {"test::add", testing::touch}};
+  EXPECT_EQ(LoadedMethod(file, {both, 1}).status.code(), Code::kNotFound);
+  ExpectOk(LoadedMethod(file, {both, 2}).status);
+}
+
 TEST(Method, RunsTheMethodThatIsNamed) {
   AddSample sample;
   auto second = std::make_unique<fbs::ExecutionPlanT>(sample.maker.plan());

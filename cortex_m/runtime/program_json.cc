@@ -8,6 +8,7 @@
 #include "cortex_m/runtime/method_buffers.h"
 #include "cortex_m/runtime/plan.h"
 #include "cortex_m/runtime/schema.h"
+#include "cortex_m/runtime/seal.h"
 
 namespace cortex_m {
 namespace {
@@ -209,13 +210,14 @@ std::string ProgramJson(const Program& program) {
   size_t segments = 0;
   for (uint32_t i = 0; i < SizeOf(root.segments()); ++i) segments += program.Segment(i).size;
   const fbs::SubsegmentOffsets* constants = root.constant_segment();
+  const size_t seal = program.target().name == nullptr ? 0 : kSealBytes;
   const bool has_constants = constants != nullptr && SizeOf(constants->offsets()) > 1;
   std::vector<std::string> methods;
   for (uint32_t i = 0; i < root.execution_plan()->size(); ++i) {
     methods.push_back(MethodJson(program, *root.execution_plan()->Get(i)));
   }
   return Object(
-      {{"file_bytes", std::to_string(program.bytes().size)},
+      {{"file_bytes", std::to_string(program.bytes().size + seal)},
        {"flatbuffer_bytes", std::to_string(program.flatbuffer_size())},
        {"segment_bytes", std::to_string(segments)},
        {"constant_bytes", std::to_string(has_constants ? program.Segment(constants->segment_index()).size : 0)},

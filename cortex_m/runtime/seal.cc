@@ -28,13 +28,13 @@ struct CrcTable {
 };
 constexpr CrcTable kCrc;
 
+}  // namespace
+
 uint32_t Crc32(Span<const uint8_t> bytes) {
   uint32_t crc = ~0u;
   for (const uint8_t byte : bytes) crc = kCrc.of[(crc ^ byte) & 0xff] ^ crc >> 8;
   return ~crc;
 }
-
-}  // namespace
 
 bool HasSeal(Span<const uint8_t> file) {
   if (file.data == nullptr || file.size < kSealBytes) return false;

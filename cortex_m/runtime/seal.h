@@ -24,6 +24,9 @@ namespace cortex_m {
 
 constexpr size_t kSealBytes = 32;
 
+// IEEE 802.3, as zlib's.
+uint32_t Crc32(Span<const uint8_t> bytes);
+
 // True for a damaged one, too.
 bool HasSeal(Span<const uint8_t> file);
 // For a file that has a seal: whether it is that of the bytes before it.

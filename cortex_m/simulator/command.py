@@ -46,8 +46,13 @@ def program_line(program: str, args: Sequence[str]) -> list[str]:
     return line
 
 
-def qemu_command(board: Board, elf: Path, args: Sequence[str], executable: str = QEMU) -> list[str]:
-    """The command that runs `elf` on the board's QEMU machine, console on stdout, counting instructions."""
+def qemu_command(
+    board: Board, elf: Path, args: Sequence[str], executable: str = QEMU, plugin: str | None = None
+) -> list[str]:
+    """The command that runs `elf` on the board's QEMU machine, console on stdout, counting instructions.
+
+    plugin: what follows QEMU's -plugin, "FILE,name=value".
+    """
     semihosting = ["enable=on", "target=native"]
     # In QEMU's option syntax a comma ends a value, and two are one comma.
     semihosting += ["arg=" + argument.replace(",", ",,") for argument in program_line(elf.name, args)]
@@ -59,6 +64,7 @@ def qemu_command(board: Board, elf: Path, args: Sequence[str], executable: str =
         *("-serial", "null"),
         *("-semihosting-config", ",".join(semihosting)),
         *("-icount", f"shift={board['icount_shift']}"),
+        *(("-plugin", plugin) if plugin else ()),
         *("-kernel", str(elf)),
     ]
 

@@ -10,6 +10,7 @@ the initial values of data. `ram` is data, bss, arena and stack. All in bytes, a
 from __future__ import annotations
 
 import argparse
+import bisect
 import ctypes
 import functools
 import json
@@ -32,7 +33,8 @@ _KEY_OF_SECTION = {
 }
 _SHF_ALLOC = 2
 _SHT_SYMTAB = 2
-_FUNCTION_OR_OBJECT = (1, 2)  # STT_OBJECT, STT_FUNC
+_FUNCTION = 2  # STT_FUNC
+_FUNCTION_OR_OBJECT = (1, _FUNCTION)  # STT_OBJECT
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,34 @@ def symbols(elf: str | os.PathLike[str]) -> dict[str, int]:
         text = plain_name(demangle(text))
         sizes[text] = sizes.get(text, 0) + size
     return dict(sorted(sizes.items()))
+
+
+class Functions:
+    """The functions of an ELF, by name and by address."""
+
+    def __init__(self, elf: str | os.PathLike[str]) -> None:
+        """Raises ValueError for what is no ELF of a Cortex-M."""
+        self._of: dict[str, int] = {}
+        data, table = _read(elf)
+        for symtab in table:
+            if symtab.kind != _SHT_SYMTAB:
+                continue
+            for at in range(symtab.offset, symtab.offset + symtab.size, 16):
+                name, value, _, info = struct.unpack_from("<IIIB", data, at)
+                if info & 15 == _FUNCTION:
+                    self._of[_text(data, table[symtab.link].offset + name)] = (
+                        value & ~1
+                    )  # without the bit that says Thumb
+        self._sorted = sorted((address, name) for name, address in self._of.items())
+
+    def address(self, name: str) -> int | None:
+        """Of the first instruction of a function, by its symbol; None if there is none."""
+        return self._of.get(name)
+
+    def at(self, address: int) -> str:
+        """Name (`plain_name`) of the function that an address lies in; "" before the first."""
+        place = bisect.bisect_right(self._sorted, (address, "\U0010ffff"))
+        return plain_name(demangle(self._sorted[place - 1][1])) if place else ""
 
 
 def compiler(elf: str | os.PathLike[str]) -> str:

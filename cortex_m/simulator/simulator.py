@@ -63,6 +63,7 @@ def run(
     timeout: float = 60.0,
     simulator: str = "qemu",
     check: bool = True,
+    plugin: str | None = None,
 ) -> Result:
     """Runs `elf` with `args` on a board and returns how it ended.
 
@@ -70,6 +71,7 @@ def run(
     cwd: folder that the program's file names are relative to; the current one if None.
     timeout: seconds of the host after which the simulator is killed.
     simulator: "qemu", "fvp", or the path of a qemu-system-arm.
+    plugin: of QEMU, with its arguments: "FILE,name=value".
     check: False to get a Result for a status of the program's own (1 to 119) instead of an error.
 
     Raises SimulatorError, MissingSimulator, FileNotFoundError for an ELF that is not there, and ValueError for arguments
@@ -81,11 +83,13 @@ def run(
         raise FileNotFoundError(f"there is no ELF {elf}")
     cwd = Path(cwd or ".").absolute()
     if simulator == "fvp":
+        if plugin is not None:
+            raise ValueError("an FVP takes no plugin of QEMU")
         executable = commands.find_fvp(table)
         command = commands.fvp_command(table, elf, args, executable, cwd, timeout)
     else:
         executable = commands.find_qemu() if simulator == "qemu" else simulator
-        command = commands.qemu_command(table, elf, args, executable)
+        command = commands.qemu_command(table, elf, args, executable, plugin)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         status = _wait(command, cwd, timeout, out, err)
         stdout, stderr = _text(out), _text(err)

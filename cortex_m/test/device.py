@@ -32,11 +32,18 @@ class Device:
 
     runner: path of an ELF (or program of this machine) to use instead of the one that is looked for.
     simulator: as for cortex_m.simulator.run.
+    batch: the BatchRunner to use instead of a new one, whose core it must be.
     """
 
-    def __init__(self, core: str, runner: str | os.PathLike | None = None, simulator: str = "qemu") -> None:
+    def __init__(
+        self,
+        core: str,
+        runner: str | os.PathLike | None = None,
+        simulator: str = "qemu",
+        batch: BatchRunner | None = None,
+    ) -> None:
         self.core = core
-        self._batch = BatchRunner(core, runner, simulator)
+        self._batch = batch or BatchRunner(core, runner, simulator)
 
     def run(
         self, cases: Iterable[tuple[bytes, Sequence[Any]]], timeout: float = 300.0, layers: bool = False

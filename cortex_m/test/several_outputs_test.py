@@ -121,7 +121,7 @@ def test_cores_give_the_predicted_bytes(core):
 
 @pytest.mark.parametrize("name", ["layer_norm", "gru"])
 def test_the_steps_of_the_readme(name):
-    module, shape = MODULES[name]
+    module, _ = MODULES[name]
     inputs = exported(name).inputs
     prepared = prepare_pt2e(export(module.eval(), inputs).module(), CortexMQuantizer())
     prepared(*inputs)

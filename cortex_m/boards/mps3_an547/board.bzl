@@ -16,9 +16,10 @@ BOARD = {
     "memories": [
         {"name": "ITCM", "origin": 0x10000000, "length": 0x00080000, "access": "rx"},
         {"name": "DTCM", "origin": 0x30000000, "length": 0x00080000, "access": "rw"},
-        {"name": "SRAM", "origin": 0x31000000, "length": 0x00200000, "access": "rw"},
+        # Calibrated beside the SRAM of an Alif E8, behind its cache; so is DDR, for want of a figure of its own.
+        {"name": "SRAM", "origin": 0x31000000, "length": 0x00200000, "access": "rw", "wait_percent": 50},
         # The FPGA board has 2 GiB; the Secure alias in the memory map is 256 MiB of it.
-        {"name": "DDR", "origin": 0x70000000, "length": 0x10000000, "access": "rw"},
+        {"name": "DDR", "origin": 0x70000000, "length": 0x10000000, "access": "rw", "wait_percent": 50},
     ],
     "code": "ITCM",
     "data": "DTCM",

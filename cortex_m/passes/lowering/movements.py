@@ -17,11 +17,14 @@ from cortex_m.passes.lowering.movement import (
     emit_transpose,
     emit_view,
     movement,
+    operands,
     read,
 )
 from cortex_m.passes.qparams import torch_op
 
 aten = torch.ops.aten
+
+_MINIMUM_RANK = 4  # of cortex_m.minimum
 
 
 @movement(
@@ -104,7 +107,25 @@ def _again(move: Move) -> Node | None:
 
 
 movement(aten.cat.default, aten.stack.default)(_again)
-movement(aten.where.self, operands=(1, 2))(_again)
+
+
+@movement(aten.where.self, operands=(1, 2))
+def _where(move: Move) -> Node | None:
+    """A constant condition that puts the lowest value in: the minimum with a constant of lowest and highest values."""
+    condition = move.editor.constant_value(move.node.args[0])
+    stand_ins = dict(zip(operands(move.node), move.values))
+    yes, no = (stand_ins[argument] for argument in move.node.args[1:3])
+    if condition is not None:
+        for fill, kept, hidden in ((yes, no, condition), (no, yes, ~condition)):
+            lowest = move.editor.constant_value(fill)
+            fits = kept.meta["val"].shape == move.node.meta["val"].shape and hidden.dim() <= _MINIMUM_RANK
+            if fits and lowest is not None and bool((lowest == -128).all()):
+                bound = torch.where(hidden, -128, 127).to(torch.int8)
+                constant = move.editor.constant(bound, f"{move.node.name}_mask")
+                return move.editor.call("cortex_m::minimum", (kept, constant), move.before, move.node)
+    return move.again()
+
+
 movement(aten.slice_scatter.default, aten.select_scatter.default, operands=(0, 1))(_again)
 
 

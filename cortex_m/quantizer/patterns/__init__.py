@@ -16,7 +16,7 @@ import torch
 from torch._ops import OpOverload
 from torch.fx import Node
 
-from cortex_m.quantizer.patterns import elementwise, matrices, movement, windows
+from cortex_m.quantizer.patterns import elementwise, masks, matrices, movement, windows
 from cortex_m.quantizer.patterns.elementwise import TABLE, judge_table
 from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, clamp_bounds, common, tail
 
@@ -42,6 +42,7 @@ aten = torch.ops.aten
 PATTERNS: tuple[Pattern, ...] = (
     *windows.PATTERNS,
     *matrices.PATTERNS,
+    *masks.PATTERNS,
     *elementwise.PATTERNS,
     *movement.PATTERNS,
 )

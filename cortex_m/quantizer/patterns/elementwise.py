@@ -16,6 +16,16 @@ from cortex_m.quantizer.tables import variables
 aten = torch.ops.aten
 
 
+COMPARISONS = (
+    aten.gt.Tensor,
+    aten.ge.Tensor,
+    aten.lt.Tensor,
+    aten.le.Tensor,
+    aten.eq.Tensor,
+    aten.ne.Tensor,
+)
+
+
 def _numbers(match: Match) -> str | None:
     """alpha of add and sub, keyword-only, so that graph preparation cannot make it positional; a finite real number."""
     alpha = match.head.kwargs.get("alpha", 1)
@@ -53,7 +63,8 @@ def _activation(match: Match) -> str | None:
 
 TABLE = Pattern(
     name="table",
-    heads=tuple(target for target in FUNCTIONS if target is not aten.where.self),  # which chooses between tensors, too
+    # Those that are left out are operators of two tensors, too.
+    heads=tuple(target for target in FUNCTIONS if target not in (aten.where.self, *COMPARISONS)),
     check=_table,
     limits="together a function of one tensor, element by element; operands besides it are constants of one element; also "
     "arithmetic with such a constant, and whatever chain or graph of these has one source",
@@ -92,6 +103,15 @@ PATTERNS = (
         output=Output.SHARED,
         check=always,
         limits="two tensors that broadcast",
+    ),
+    Pattern(
+        name="comparison",
+        heads=COMPARISONS,
+        activations=(0, 1),
+        output=Output.NONE,
+        needs_neighbour=True,
+        check=always,
+        limits="two tensors that broadcast, of one scale; beside a quantized layer",
     ),
     Pattern(
         name="prelu",

@@ -9,6 +9,7 @@ from torch._ops import OpOverload
 from torch.fx import Node
 
 from cortex_m.quantizer.canonical_matrices import attention_refusal
+from cortex_m.quantizer.decompose import LONGEST_LOG_SOFTMAX
 from cortex_m.quantizer.match import Match, fake
 from cortex_m.quantizer.patterns.pattern import CLAMPS, Output, Pattern, constants
 
@@ -69,7 +70,7 @@ PATTERNS = (
         tails=CLAMPS,
         activations=(0, 1),
         check=_matmul,
-        limits="any rank and broadcasting, vectors too (mm, bmm, mv, dot, addmm, baddbmm, attention without mask)",
+        limits="any rank and broadcasting, vectors too (mm, bmm, mv, dot, addmm, baddbmm, attention)",
     ),
     Pattern(
         name="softmax",
@@ -86,7 +87,7 @@ REASONS: dict[OpOverload, Callable[[Node], str]] = {
     **dict.fromkeys(
         (aten.log_softmax.int, aten._log_softmax.default),
         lambda node: (
-            "a log softmax of int8 is as coarse as the 256 values of its softmax: small probabilities would all be one; "
+            f"a log softmax over more than {LONGEST_LOG_SOFTMAX} values: int8 probabilities are too coarse for its normalizer; "
             "use softmax, or take the logarithm off the device"
         ),
     ),

@@ -21,6 +21,8 @@ class Output(enum.Enum):
     OWN = "own"
     SHARED = "those of the input"
     SOFTMAX = "scale 1/256, zero point -128"
+    MASKED = "own, of what the mask lets through"
+    NONE = "none: truth values"
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def common(match: Match) -> str | None:
     """What every pattern demands of its tensors: float32, static shape, not a Python number."""
     if (dtype := match.config.input_activation.dtype) not in match.pattern.dtypes:
         return f"{match.pattern.name} has no {str(dtype).removeprefix('torch.')} operator"
-    for value in [*match.activations(), *match.nodes]:
+    results = () if match.pattern.output is Output.NONE else match.nodes
+    for value in [*match.activations(), *results]:
         if not isinstance(value, Node):
             return f"operand {value!r} is a number, not a tensor"
         tensor = fake(value)

@@ -13,8 +13,10 @@ from __future__ import annotations
 import torch
 from torch.fx import GraphModule, Node
 
+from cortex_m.quantizer.joins import settle_ranges
 from cortex_m.quantizer.match import argument
 from cortex_m.quantizer.observers import ActivationObserver, PerChannelWeightObserver
+from cortex_m.quantizer.ranges import NarrowRange, narrow_ranges, require_numbers
 from cortex_m.quantizer.state import reset_state
 from cortex_m.quantizer.tuning.bias import leave_room, smallest_scales
 from cortex_m.quantizer.tuning.equalize import find_groups, rescale
@@ -39,6 +41,7 @@ class Tuner:
 
     Attributes:
         summary: one sentence: what was done, or why nothing.
+        narrow_ranges: tensors that use few of the 256 integers.
         channel_factors: what the channels (dimension 1) of a node's value were multiplied by, by the node's name.
     """
 
@@ -47,6 +50,7 @@ class Tuner:
         self._state = state or {}
         self.summary = "not converted yet"
         self.channel_factors: dict[str, torch.Tensor] = {}
+        self.narrow_ranges: list[NarrowRange] = []
         self._done = False
 
     def tune(self, model: GraphModule) -> None:
@@ -55,7 +59,10 @@ class Tuner:
             return
         self._done = True
         with torch.no_grad():
+            require_numbers(model)
+            settle_ranges(model)
             self.summary = self._tune(model)
+            self.narrow_ranges = narrow_ranges(model)
             leave_room(model)
             reset_state(model, self._state)
 
@@ -68,6 +75,7 @@ class Tuner:
         if any(_writes(node) for node in model.graph.nodes):
             return "plain ranges: the model changes a buffer in place, so samples cannot be replayed"
         groups, factors = _equalize(model, inputs)
+        settle_ranges(model)  # again: equalization has set all ranges anew
         self.channel_factors = {node.name: factor for node, factor in factors.items()}
         layers = _round_layers(model, inputs)
         count = len(next(iter(inputs.values())))

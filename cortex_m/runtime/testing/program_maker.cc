@@ -161,8 +161,8 @@ void ProgramMaker::Free(int value) {
 
 std::string ProgramMaker::File(uint32_t header_length) {
   // A test that has filled `segments` by itself wants them as they are.
-  std::string segments;
   const bool own_segments = program.segments.empty();
+  if (own_segments) segments.clear();
   if (own_segments) {
     const auto place = [&](const std::string& data, fbs::SubsegmentOffsetsT* table) {
       if (table == nullptr) return;

@@ -75,6 +75,7 @@ class ProgramMaker {
   std::string File(uint32_t header_length = 32);
 
   fbs::ProgramT program;
+  std::string segments;  // the bytes of program.segments, if that is not empty
 
  private:
   static uint32_t Append(std::string& segment, std::unique_ptr<fbs::SubsegmentOffsetsT>& table,

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from cortex_m.ops.codegen import is_scratch
+
 # op -> function of the schema's arguments by name, tensors as NumPy arrays; gives an array in logical order.
 ORACLES: dict[str, Callable[..., np.ndarray]] = {}
 
@@ -31,7 +33,7 @@ def oracle(*ops: str) -> Callable:
 
 def expected(op: str, arguments: dict[str, Any]) -> np.ndarray:
     """The oracle's result for arguments by name."""
-    given = {name: value for name, value in arguments.items() if not name.endswith("scratch")}
+    given = {name: value for name, value in arguments.items() if not is_scratch(name)}
     values = {name: value.numpy() if isinstance(value, torch.Tensor) else value for name, value in given.items()}
     return ORACLES[op](**values)
 
