@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import torch
 from torch.fx import Node
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def source_location(node: Node) -> str:
     if not stack:
         return "?"
     path, kind = stack[-1]
-    return f"{path} (nn.{str(getattr(kind, '__qualname__', kind)).rsplit('.', 1)[-1]})".strip()
+    name = str(getattr(kind, "__qualname__", kind)).rsplit(".", 1)[-1]
+    return f"{path} (nn.{name})".strip() if hasattr(torch.nn, name) else "?"
 
 
 @dataclass(frozen=True)
