@@ -31,11 +31,12 @@ from cortex_m.analysis.accuracy import MAX_MACS, MAX_SAMPLES, Accuracy, FloatRef
 from cortex_m.analysis.layers import ProgramFacts
 from cortex_m.analysis.loss import FLOOR_DB, Loss, require_quality
 from cortex_m.analysis.memory import MemoryPlan
-from cortex_m.analysis.missing_kernels import without_kernel
+from cortex_m.analysis.missing_kernels import refused_by_kernel, without_kernel
 from cortex_m.capture import Captured, Inputs, as_module, capture, run_float
 from cortex_m.compact import compact
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from cortex_m.errors import ModelError
+from cortex_m.host.errors import ProgramError
 from cortex_m.memory.planning_pass import CortexMMemoryPlanningPass, cortex_m_executorch_config
 from cortex_m.own_copy import own_copy
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -194,7 +195,12 @@ def _quantize_and_lower(
     tuner = quantizer.report.tuner
     accuracy = Accuracy(passes.report.instructions, reference, tuner.channel_factors if tuner is not None else {})
     predictor = Predictor(program, passes.report.instructions)
-    expected = predictor.run(inputs, accuracy.begin(source.example_inputs))
+    try:
+        expected = predictor.run(inputs, accuracy.begin(source.example_inputs))
+    except ProgramError as error:
+        if sentence := refused_by_kernel(error, passes.report.instructions):
+            raise ModelError(sentence) from error
+        raise
     _check_same_shapes(float_outputs, expected)
     has_state = any(buffer.kind == "state" for buffer in memory.buffers)
     expected_again = predictor.run(inputs) if has_state else []

@@ -1,6 +1,9 @@
-"""Finds operators that no kernel computes, before a program is made that could not run."""
+"""Finds operators that no kernel computes, before or after a program is made that cannot run."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 from executorch.exir import memory
 from torch._ops import OpOverload
@@ -9,8 +12,10 @@ from torch.fx import Node
 
 from cortex_m.host.program import kernels
 from cortex_m.passes.qparams import torch_op
-from cortex_m.passes.report import source_line
+from cortex_m.passes.report import Instruction, source_line
 
+# What the runtime says when an operator refuses its arguments: why, and which instruction it is.
+_REFUSAL = re.compile(r"(?P<reason>.+) \((?P<op>\w+::\w+) (?P<index>\d+)\)")
 _UNDEFINED = ("aten::empty", "aten::empty_strided", "aten::empty_like", "dim_order_ops::_empty_dim_order")
 
 
@@ -33,6 +38,15 @@ def without_kernel(program: ExportedProgram) -> str | None:
             "from the operators of docs/portable_ops.md, or outside of the model."
         )
     return None
+
+
+def refused_by_kernel(error: Exception, instructions: Sequence[Instruction]) -> str | None:
+    """The sentence for a kernel's refusal of its arguments, with node and source line; None for another error."""
+    match = _REFUSAL.fullmatch(str(error))
+    if match is None or int(match["index"]) >= len(instructions):
+        return None
+    found = instructions[int(match["index"])]
+    return f"{found.source}: {found.node} has no kernel on the device: {match['reason']} ({match['op']})."
 
 
 def _kernel(node: Node) -> str | None:

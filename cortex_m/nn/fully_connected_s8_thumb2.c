@@ -218,21 +218,14 @@ static __attribute__((noinline)) sums multiply_long(sums s, const int8_t *w, int
 
 #endif  // CORTEX_M_NN_DSP
 
-// Up to three rows of weights by values that are not widened before, for the last outputs.
-#if CORTEX_M_NN_DSP
-#define STEP_VALUES 4
-#else
-#define STEP_VALUES 1
-#endif
+// Up to three rows of weights by values that are not widened before, for the last outputs. count is a multiple of 4.
 static inline __attribute__((always_inline)) sums multiply_narrow(sums s, const int8_t *w, int32_t row, const int8_t *x,
                                                                   int32_t count, int32_t offset, const int32_t rows) {
-#if CORTEX_M_NN_DSP
-  const uint32_t offsets = ((uint32_t)offset & 0xFFFF) * 0x10001u;
-#endif
   const int8_t *w0 = w, *w1 = w + row, *w2 = w + 2 * row;
   int32_t a = s.acc[0], b = s.acc[1], c = s.acc[2];
 #if CORTEX_M_NN_DSP
-#define STEP(acc, from)                                                          \
+  const uint32_t offsets = ((uint32_t)offset & 0xFFFF) * 0x10001u;
+#define FOUR_OF(acc, from)                                                       \
   do {                                                                           \
     const uint32_t weights = cortex_m_nn_load_4(from);                           \
     acc = cortex_m_nn_smlad(even, cortex_m_nn_even_bytes_plus(weights, 0), acc); \
@@ -240,29 +233,30 @@ static inline __attribute__((always_inline)) sums multiply_narrow(sums s, const 
     from += 4;                                                                   \
   } while (0)
 #else
-#define STEP(acc, from)                                         \
-  do {                                                          \
-    acc = (int32_t)((uint32_t)acc + (uint32_t)(value * *from)); \
-    ++from;                                                     \
+#define FOUR_OF(acc, from)                                                                \
+  do {                                                                                    \
+    acc = (int32_t)((uint32_t)acc + (uint32_t)(x0 * from[0]) + (uint32_t)(x1 * from[1])); \
+    acc = (int32_t)((uint32_t)acc + (uint32_t)(x2 * from[2]) + (uint32_t)(x3 * from[3])); \
+    from += 4;                                                                            \
   } while (0)
 #endif
-  for (const int8_t *const end = x + count; x != end; x += STEP_VALUES) {
+  for (const int8_t *const end = x + count; x != end; x += 4) {
 #if CORTEX_M_NN_DSP
     const uint32_t values = cortex_m_nn_load_4(x);
     const uint32_t even = cortex_m_nn_even_bytes_plus(values, offsets);
     const uint32_t odd = cortex_m_nn_odd_bytes_plus(values, offsets);
 #else
-    const int32_t value = *x + offset;
+    const int32_t x0 = x[0] + offset, x1 = x[1] + offset, x2 = x[2] + offset, x3 = x[3] + offset;
 #endif
-    STEP(a, w0);
+    FOUR_OF(a, w0);
     if (rows > 1) {
-      STEP(b, w1);
+      FOUR_OF(b, w1);
     }
     if (rows > 2) {
-      STEP(c, w2);
+      FOUR_OF(c, w2);
     }
   }
-#undef STEP
+#undef FOUR_OF
   const sums result = {{a, b, c, 0}};
   return result;
 }

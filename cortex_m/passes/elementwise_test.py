@@ -381,6 +381,26 @@ def test_a_value_that_others_read_ends_its_table():
         assert float((got - want).abs().max()) < 0.02
 
 
+CONSTANTS = {
+    "scalar_tensor": lambda: torch.scalar_tensor(1.5),
+    "full": lambda: torch.full((), 1.5),
+    "full of one": lambda: torch.full((1,), 1.5),
+}
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first operand", "second operand"])
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_that_forward_makes_is_no_variable_of_a_table(name, first):
+    """Quantized as an operand of a sum, it looks like the int8 tensor that the table is a function of."""
+
+    def forward(m, x):
+        return CONSTANTS[name]() * x if first else x - CONSTANTS[name]()
+
+    x = randn(4, 12)
+    (got,), want = quantize_and_lower(Lambda(forward), x).run(x), (1.5 * x if first else x - 1.5)
+    assert float((got - want).abs().max()) < 0.02 * float(want.abs().max())
+
+
 def test_outside_the_domain_the_nearest_value_inside_counts():
     """log of -128..127 steps of 1/16 around 0: -inf at 0 goes to the rail, what is below takes its entry."""
     lowered = lower(Wrapped(torch.log, (1 / 16, 0), after=(0.05, 0)), torch.arange(-128, 128) / 16)

@@ -116,3 +116,31 @@ def test_float_ops_between_stay_refusals():
     x = image(2, 3)
     lowered = lower(Between(lambda x: torch.cat([x, x.cumsum(1)])), x)
     assert [refusal.op for refusal in lowered.report.refusals] == ["aten.cumsum.default"]
+
+
+class Accumulates(nn.Module):
+    """Sums of what lies in one place: overlapping patches, and values with equal indices."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(torch.tanh(x))
+
+
+SUMS = {
+    "fold": (lambda y: F.fold(y, (4, 4), 2), (1, 8, 9)),
+    "index_put": (lambda y: y.index_put((torch.tensor([0, 0, 2]),), y[:3], accumulate=True), (4, 12)),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_sum_into_a_tensor_is_no_movement(name):
+    """The sum of integers is not the integer of the sum, wherever the zero point is not 0."""
+    function, shape = SUMS[name]
+    model, x = Accumulates(function), torch.rand(shape, generator=torch.Generator().manual_seed(0)) * 3 - 1
+    lowered = quantize_and_lower(model, x)
+    (got,), want = lowered.run(x), model(x)
+    assert float((got - want).abs().max()) < 0.05
+    assert any(refusal.op.startswith("aten.index_put") for refusal in lowered.report.refusals)

@@ -175,3 +175,22 @@ def test_inputs_keep_their_order():
         )
         x, y = torch.randn(2, 3), torch.rand(2, 3) + 1
         assert torch.equal(prepared(x, y), module(x, y))
+
+
+class WithBuffers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.randn(4, 4, 3, 3))
+        self.register_buffer("bias", torch.randn(4))
+
+    def forward(self, x):
+        return F.linear(F.conv2d(x, self.weight, self.bias), self.weight[0, 0])
+
+
+def test_weights_may_be_buffers():
+    """Each layer gets a parameter of its own for them, and the buffer's name is taken."""
+    model, x = WithBuffers().eval(), torch.randn(1, 4, 6, 5)
+    graph, _ = prepare_graph(torch.export.export(model, (x,)).module())
+    assert torch.equal(graph(x), model(x))
+    constants = [node.args[1] for node in graph.graph.nodes if node.target in (aten.conv2d.default, aten.linear.default)]
+    assert all(isinstance(graph.get_parameter(constant.target), nn.Parameter) for constant in constants)

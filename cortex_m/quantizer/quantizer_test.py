@@ -238,6 +238,8 @@ MOVES = {
     "permute": lambda y: y.permute(0, 2, 3, 1),
     "transpose": lambda y: y.transpose(1, 2),
     "pad": lambda y: F.pad(y, (1, 0, 2, 1)),
+    "reflection pad": lambda y: torch.ops.aten.reflection_pad2d.default(y, [1, 0, 2, 1]),
+    "replication pad": lambda y: torch.ops.aten.replication_pad2d.default(y, [1, 0, 2, 1]),
     "pad value": lambda y: F.pad(y, (1, 0, 2, 1), value=-0.5),
     "cat with itself": lambda y: torch.cat([y, y], 1),
     "two moves": lambda y: y.permute(0, 2, 3, 1).flatten(1),

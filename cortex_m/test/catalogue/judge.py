@@ -56,9 +56,9 @@ class Exported:
     outputs: tuple[torch.Tensor, ...]
 
 
-def rows(calls: Sequence[Call], device: Device) -> list[Row]:
-    """A row for each call; the device is started once."""
-    done = [export(call) for call in calls]
+def rows(calls: Sequence[Call], device: Device, floor_db: float = INT8_FLOOR_DB) -> list[Row]:
+    """A row for each call; the device is started once. floor_db: what is wrong of int8 below it."""
+    done = [export(call, floor_db) for call in calls]
     programs = [(number, item) for number, item in enumerate(done) if isinstance(item, Exported)]
     found = [item.row if isinstance(item, Exported) else item for item in done]
     results = device.run([(item.program, item.inputs) for _, item in programs], timeout=600)
@@ -69,24 +69,26 @@ def rows(calls: Sequence[Call], device: Device) -> list[Row]:
     return found
 
 
-def export(call: Call) -> Exported | Row:
+def export(call: Call, floor_db: float = INT8_FLOOR_DB) -> Exported | Row:
     """A Row if the call is refused or fails, else what has to be run on the device."""
     module, samples = call.module(), call.samples()
     want = _leaves(copy.deepcopy(module)(*_copy(samples[-1])))
     try:
         result = export_model(ModelSource(module, _copy(samples[0]), calibration=list(map(_copy, samples[:-1]))))
-        return _run(call.name, result, samples[-1], want)
+        return _run(call.name, result, samples[-1], want, floor_db)
     except Exception as error:
         return _error(call.name, error)
 
 
-def _run(name: str, result: ExportResult, sample: tuple[torch.Tensor, ...], want: list[torch.Tensor]) -> Exported:
+def _run(
+    name: str, result: ExportResult, sample: tuple[torch.Tensor, ...], want: list[torch.Tensor], floor_db: float
+) -> Exported:
     host = Program(result.program)
     fault = _difference(host.run(result.inputs), result.expected, "the host", "the prediction")
     got = tuple(host.run(sample))
     state, reason = _state(result)
     sqnr = min((sqnr_db(a, b) for a, b in zip(want, got, strict=True)), default=math.inf)
-    floor = INT8_FLOOR_DB if "int8" in state else FLOAT_FLOOR_DB
+    floor = floor_db if "int8" in state else FLOAT_FLOOR_DB
     if sqnr < floor and not fault:
         fault = f"{sqnr:.0f} dB"
     return Exported(Row(name, state, sqnr, reason, fault), result.program, sample, got)
