@@ -58,9 +58,7 @@ def as_call(values: Any, what: str) -> Inputs:
         )
     for position, value in enumerate(values):
         if not isinstance(value, torch.Tensor):
-            raise ModelError(
-                f"{_input(what, position)} is a {type(value).__name__}, not a tensor"
-            )
+            raise ModelError(f"{_input(what, position)} is a {type(value).__name__}, not a tensor")
         if value.layout is not torch.strided or value.is_quantized or value.device.type != "cpu":
             kind = value.device if value.device.type != "cpu" else value.dtype if value.is_quantized else value.layout
             raise ModelError(f"{_input(what, position)} is {kind}: give a dense tensor on the CPU")
@@ -70,7 +68,9 @@ def as_call(values: Any, what: str) -> Inputs:
             raise ModelError(f"{_input(what, position)} has shape {tuple(value.shape)} and so no element")
         if value.is_floating_point() and not bool(value.isfinite().all()):
             bad = "NaN" if bool(value.isnan().any()) else "infinity"
-            raise ModelError(f"{_input(what, position)} has {bad} in {int((~value.isfinite()).sum())} of {value.numel()} values")
+            raise ModelError(
+                f"{_input(what, position)} has {bad} in {int((~value.isfinite()).sum())} of {value.numel()} values"
+            )
     return tuple(values)
 
 
@@ -162,7 +162,7 @@ def run_float(module: torch.nn.Module, name: str, inputs: Inputs) -> list[torch.
     try:
         with torch.no_grad():
             results = torch.func.functional_call(module, buffers, copies)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  whatever the user's code raises
         sentence = f"{name} fails on its example inputs{_where(error)}: {_first_line(error)}"
         if (own := _from_the_users_first_line(error.__traceback__)) is None:
             raise ModelError(sentence) from None
@@ -181,7 +181,7 @@ def run_float(module: torch.nn.Module, name: str, inputs: Inputs) -> list[torch.
 def _export(module: torch.nn.Module, name: str, example: Inputs) -> GraphModule:
     try:
         graph = torch.export.export(module, example).module()
-    except Exception as error:  # torch.export has dozens of kinds
+    except Exception as error:  # noqa: BLE001  torch.export has dozens of kinds
         where = _where(error)
         if "DataDependent" in type(error).__name__ or "data-dependent" in str(error):
             raise ModelError(

@@ -1,9 +1,9 @@
 """What users hand in: taken and right, or refused in one sentence; their module stays as it was."""
 
-import collections
 import copy
 import threading
 import traceback
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -95,7 +95,9 @@ def test_the_module_stays_as_it_was(kind):
     assert torch.equal(inputs[0], image())
 
 
-Pair = collections.namedtuple("Pair", "first second")
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,11 @@ def test_weights_in_any_order_of_memory_are_the_same_bytes():
     module = nn.Sequential(Net(), nn.Conv2d(4, 4, 3, groups=4), nn.ReLU(), nn.ConvTranspose2d(4, 3, 2, 2)).eval()
     programs = [
         export(form, calibration=SAMPLES).program
-        for form in (module, copy.deepcopy(module).to(memory_format=torch.channels_last), permuted(copy.deepcopy(module)))
+        for form in (
+            module,
+            copy.deepcopy(module).to(memory_format=torch.channels_last),
+            permuted(copy.deepcopy(module)),
+        )
     ]
     assert programs[1] == programs[0] and programs[2] == programs[0]
 
@@ -249,7 +255,9 @@ def test_errors_of_the_users_code_keep_their_traceback():
     def helper(x):
         return x.reshape(5, 5)
 
-    with pytest.raises(UserCodeError, match=rf"Net fails on its example inputs at .*{LINE} \(`return x.reshape") as caught:
+    with pytest.raises(
+        UserCodeError, match=rf"Net fails on its example inputs at .*{LINE} \(`return x.reshape"
+    ) as caught:
         export(Net(wrong))
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
     assert [frame.name for frame in frames][-2:] == ["wrong", "helper"] and frames[0].filename == __file__
@@ -277,8 +285,8 @@ def test_real_calibration_is_no_warning():
 
 def test_a_graph_that_computes_something_else_is_refused(monkeypatch):
     """The guard: with one faulty step in preparation, here weights folded with 1 % too much, nothing is exported."""
-    scaled = batch_norms._scaled
-    monkeypatch.setattr(batch_norms, "_scaled", lambda *args: scaled(*args) * 1.01)
+    scaled = batch_norms.scaled_weight
+    monkeypatch.setattr(batch_norms, "scaled_weight", lambda *args: scaled(*args) * 1.01)
     module = nn.Sequential(nn.Conv2d(3, 3, 1), Net(), nn.Conv2d(4, 2, 1))
     with pytest.raises(ModelError, match=rf"not the function of the module: .* dB .* apart at conv2d_1 \(.*{LINE}"):
         export(module, calibration=SAMPLES)

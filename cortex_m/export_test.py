@@ -122,7 +122,10 @@ class Broken(Net):
             ModelSource(Net(), inputs(0), output_shapes=[[1, 5]]),
             r"Net returns shapes \[\[1, 4\]\], but \[\[1, 5\]\] is declared",
         ),
-        (ModelSource(Net(), (torch.zeros(1, 4, 12, 12),)), "Net fails on its example inputs at .*export_test.py:.*channels"),
+        (
+            ModelSource(Net(), (torch.zeros(1, 4, 12, 12),)),
+            "Net fails on its example inputs at .*export_test.py:.*channels",
+        ),
         (ModelSource(Net(), (3.0,)), "example input 0 is a float, not a tensor"),
         (ModelSource(Broken(), inputs(0)), "output 1 of Broken is a str, not a tensor"),
         (

@@ -18,7 +18,7 @@ def own_copy(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
     """
     try:
         made = copy.deepcopy(module, _computed(module))
-    except Exception:  # whatever the user's objects raise
+    except Exception:  # noqa: BLE001  whatever the user's objects raise
         made = None
     if made is not None:
         yield made.eval()

@@ -59,7 +59,9 @@ def test_a_pt2_gives_the_modules_program(tmp_path, mode):
 
 def test_strict_errors_of_a_pt2_name_the_source_line(tmp_path):
     source = load_pt2(save(tmp_path / "net.pt2", build(Total).eval(), _SAMPLES[:1]))
-    with pytest.raises(LoweringError, match=r"saved_model_test.py:\d+, in forward.*: aten::cumsum: cumsum \(aten.*no int8") as error:
+    with pytest.raises(
+        LoweringError, match=r"saved_model_test.py:\d+, in forward.*: aten::cumsum: cumsum \(aten.*no int8"
+    ) as error:
         export_model(source, strict=True)
     assert str(error.value).endswith('allow_fallback = ["aten::cumsum"]') and error.value.report.instructions
     allowed = export_model(source, strict=True, allow_fallback=["aten::cumsum"])

@@ -17,6 +17,8 @@ NAMES = {
     QUANTIZER: "CortexMQuantizer mark_node_as_annotated",
     "quantizer.node_finders": """GlobalNodeFinder InputNodeFinder OutputNodeFinder NodeNameNodeFinder
         NodeTargetNodeFinder ModuleNameNodeFinder ModuleTypeNodeFinder""",
+    "quantizer.pattern_checkers": "PatternCheck",
+    "passes.replace_quant_nodes_pass": "ReplaceQuantNodesPass",
     "quantizer.pattern_matcher": "PatternMatcher PatternMatchResult",
     "quantizer_reporter": """qspec_repr QuantizerInfo NodeQSpecReport AnnotatedPatternReport RejectedPatternReport
         QuantizerReport QuantizerReporter QuantizerReporterUser""",

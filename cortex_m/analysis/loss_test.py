@@ -57,7 +57,10 @@ def test_each_output_over_all_samples(evaluation):
 def test_below_the_floor_is_an_error_that_names_the_layer():
     loud = calls(3, seed=0, scale=30.0)  # evaluation is far outside of what calibration saw
     source = ModelSource(nn.Sequential(nn.Linear(16, 4)), calls(1, 0)[0], calibration=calls(3, 0), evaluation=loud)
-    with pytest.raises(QualityError, match=r"output_0 \d\.\d\d dB, and the floor is 10 dB \(sqnr_floor_db\).*: 0 \(.*linear"):
+    with pytest.raises(
+        QualityError,
+        match=r"output_0 \d\.\d\d dB, and the floor is 10 dB \(sqnr_floor_db\).*from it: .*quantized_linear_per_channel",
+    ):
         export_model(source)
 
 

@@ -3,6 +3,9 @@
 
 #include "arm_nnfunctions.h"
 #include "checks.h"
+#include "copy.h"
+#include "isa.h"
+#include "mve.h"
 
 static bool is_valid(const cmsis_nn_dims *input, const cmsis_nn_dims *pre, const cmsis_nn_dims *post) {
   if (!cortex_m_nn_dims_are_valid(input)) {
@@ -24,9 +27,31 @@ static bool is_valid(const cmsis_nn_dims *input, const cmsis_nn_dims *pre, const
   return true;
 }
 
+// Most of what is filled is a few pixels, over before a call of memset would have begun.
 static int8_t *fill(int8_t *out, int8_t value, int32_t count) {
-  memset(out, value, (size_t)count);
+#if CORTEX_M_NN_MVE
+  const int8x16_t values = vdupq_n_s8(value);
+  int8_t *at = out;
+  __asm__ volatile(
+      "wlstp.8 lr, %[count], 2f\n\t"
+      "1: vstrb.8 %q[values], [%[at]], #16\n\t"
+      "letp lr, 1b\n\t"
+      "2:"
+      : [at] "+r"(at)
+      : [count] "r"(count), [values] "w"(values)
+      : "lr", "memory");
   return out + count;
+#else
+  enum { kFew = 16 };
+  if (count >= kFew) {
+    memset(out, value, (size_t)count);
+    return out + count;
+  }
+  for (; count > 0; --count) {
+    *out++ = value;
+  }
+  return out;
+#endif
 }
 
 arm_cmsis_nn_status arm_pad_s8(const int8_t *input, int8_t *output, int8_t pad_value, const cmsis_nn_dims *input_size,
@@ -44,18 +69,18 @@ arm_cmsis_nn_status arm_pad_s8(const int8_t *input, int8_t *output, int8_t pad_v
   const int32_t runs = whole_pixels ? 1 : input_size->w;
   output = fill(output, pad_value, image * pre_pad->n);
   for (int32_t n = 0; n < input_size->n; ++n) {
-    output = fill(output, pad_value, row * pre_pad->h);
-    for (int32_t y = 0; y < input_size->h; ++y) {
-      output = fill(output, pad_value, pixel * pre_pad->w);
+    output = fill(output, pad_value, row * pre_pad->h + pixel * pre_pad->w);
+    for (int32_t y = 1; y <= input_size->h; ++y) {
       for (int32_t i = 0; i < runs; ++i) {
         output = fill(output, pad_value, pre_pad->c);
-        memcpy(output, input, (size_t)run);
+        cortex_m_nn_copy(output, input, run);
         output = fill(output + run, pad_value, post_pad->c);
         input += run;
       }
-      output = fill(output, pad_value, pixel * post_pad->w);
+      // The right edge of a row and the left one of the next are neighbours; behind the last row there are whole ones.
+      const int32_t next = y < input_size->h ? pixel * pre_pad->w : row * post_pad->h;
+      output = fill(output, pad_value, pixel * post_pad->w + next);
     }
-    output = fill(output, pad_value, row * post_pad->h);
   }
   fill(output, pad_value, image * post_pad->n);
   return ARM_CMSIS_NN_SUCCESS;

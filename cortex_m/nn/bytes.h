@@ -2,6 +2,7 @@
 #ifndef CORTEX_M_NN_BYTES_H_
 #define CORTEX_M_NN_BYTES_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,6 +18,23 @@ static inline __attribute__((always_inline)) uint32_t cortex_m_nn_load_4(const i
 static inline __attribute__((always_inline)) void cortex_m_nn_store_4(int8_t *to, uint32_t values) {
   memcpy(to, &values, sizeof(values));
 }
+
+// 1 for cores without MVE, 0 for the host: words of four int8 are what moves data. On Armv6-M and Armv8-M Baseline a word has to be
+// aligned: whoever uses these three asks first.
+#if defined(__arm__) && !CORTEX_M_NN_MVE
+#define CORTEX_M_NN_WORDS 1
+#if CORTEX_M_NN_THUMB2
+#define CORTEX_M_NN_WORD_IS_AT(address) true
+#define CORTEX_M_NN_LOAD_WORD(from) cortex_m_nn_load_4(from)
+#define CORTEX_M_NN_STORE_WORD(to, values) cortex_m_nn_store_4(to, values)
+#else
+#define CORTEX_M_NN_WORD_IS_AT(address) ((uintptr_t)(address) % 4 == 0)
+#define CORTEX_M_NN_LOAD_WORD(from) cortex_m_nn_load_4((const int8_t *)__builtin_assume_aligned(from, 4))
+#define CORTEX_M_NN_STORE_WORD(to, values) cortex_m_nn_store_4((int8_t *)__builtin_assume_aligned(to, 4), values)
+#endif
+#else
+#define CORTEX_M_NN_WORDS 0
+#endif
 
 static inline __attribute__((always_inline)) uint32_t cortex_m_nn_repeat_4(int32_t value) {
   return (uint32_t)(uint8_t)value * 0x01010101u;

@@ -69,7 +69,7 @@ DSP = {
     "cortex_m_nn_convolve_columns_dsp": [],  # chooses one of the next two
     "multiply_full": ["smlad", "sxtb16", "smmulr"],
     "multiply_any": ["smlad", "sxtb16"],
-    "cortex_m_nn_extremum_dsp": ["ssub8", "sel"],
+    "cortex_m_nn_extremum_words": ["ssub8", "sel"],
     "cortex_m_nn_packed_linear_dsp": ["sxtab16"],
     "multiply_pairs": ["smlad", "sxtb16", "ldm.*"],
     "cortex_m_nn_fully_connected_thumb2": ["sxtb16", "smlad", "smmulr"],

@@ -39,10 +39,18 @@ int32_t cortex_m_nn_convolve_columns_bytes(cortex_m_nn_isa isa, const cmsis_nn_d
   return bytes > INT32_MAX ? -1 : (int32_t)bytes;
 }
 
+// One output pixel whose window is the whole image, as in squeeze-and-excitation: there are no four columns to make at a time. A
+// packed convolution begins to pay at three.
+static bool is_linear(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input, const cmsis_nn_dims *filter,
+                      const cmsis_nn_dims *output) {
+  return output->n <= 2 && output->h == 1 && output->w == 1 && filter->h == input->h && filter->w == input->w &&
+         filter->c == input->c && params->padding.h == 0 && params->padding.w == 0 && params->dilation.h == 1 &&
+         params->dilation.w == 1;
+}
+
 cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_nn_conv_params *conv_params,
                                               const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                               const cmsis_nn_dims *output_dims) {
-  (void)conv_params;
   if (!cortex_m_nn_dims_are_valid(input_dims) || !cortex_m_nn_dims_are_valid(filter_dims) ||
       !cortex_m_nn_dims_are_valid(output_dims)) {
     return kNone;
@@ -50,6 +58,10 @@ cortex_m_nn_plan cortex_m_nn_plan_convolve_s8(cortex_m_nn_isa isa, const cmsis_n
   const int32_t bytes = cortex_m_nn_convolve_columns_bytes(isa, input_dims, filter_dims);
   if (bytes < 0) {
     return kNone;
+  }
+  if (is_linear(conv_params, input_dims, filter_dims, output_dims)) {
+    const cortex_m_nn_plan linear = {CORTEX_M_NN_CONVOLVE_LINEAR, 0};
+    return linear;
   }
   const cortex_m_nn_plan plan = {CORTEX_M_NN_CONVOLVE_COLUMNS, bytes};
   return plan;

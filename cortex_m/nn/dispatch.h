@@ -18,6 +18,7 @@ typedef enum {
   CORTEX_M_NN_CONVOLVE_1X1_SCALAR = 1,  // reads the input in place
   CORTEX_M_NN_CONVOLVE_COLUMNS = 2,     // im2col, several columns at a time; 1x1 too
   CORTEX_M_NN_DEPTHWISE_SCALAR = 3,
+  CORTEX_M_NN_CONVOLVE_LINEAR = 4,        // one window, which is the image: a linear layer
   CORTEX_M_NN_DEPTHWISE_PATCHES_MVE = 5,  // small kernels, images that are not tiny
   CORTEX_M_NN_DEPTHWISE_LANES_MVE = 6,    // channels in the lanes
 } cortex_m_nn_variant;

@@ -14,28 +14,36 @@ void cortex_m_nn_extremum_scalar(cortex_m_nn_extremum_row a, cortex_m_nn_extremu
   }
 }
 
-#if CORTEX_M_NN_DSP
+#if CORTEX_M_NN_WORDS
 static inline __attribute__((always_inline)) uint32_t four(const cortex_m_nn_extremum_row *row, int32_t at) {
-  return row->repeats ? cortex_m_nn_repeat_4(row->values[0]) : cortex_m_nn_load_4(row->values + at);
+  return row->repeats ? cortex_m_nn_repeat_4(row->values[0]) : CORTEX_M_NN_LOAD_WORD(row->values + at);
 }
 
-void cortex_m_nn_extremum_dsp(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
-                              int32_t count) {
-  int32_t i = 0;
-  if (maximum) {
-    for (; i + 4 <= count; i += 4) {
-      cortex_m_nn_store_4(output + i, cortex_m_nn_max_4(four(&a, i), four(&b, i)));
-    }
-  } else {
-    for (; i + 4 <= count; i += 4) {
-      cortex_m_nn_store_4(output + i, cortex_m_nn_min_4(four(&a, i), four(&b, i)));
-    }
+static inline __attribute__((always_inline)) void words(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b,
+                                                        const bool maximum, int8_t *output, int32_t count) {
+  for (int32_t i = 0; i < count; i += 4) {
+    const uint32_t x = four(&a, i), y = four(&b, i);
+    CORTEX_M_NN_STORE_WORD(output + i, maximum ? cortex_m_nn_max_4(x, y) : cortex_m_nn_min_4(x, y));
   }
-  const cortex_m_nn_extremum_row rest_a = {a.values + (a.repeats ? 0 : i), a.repeats};
-  const cortex_m_nn_extremum_row rest_b = {b.values + (b.repeats ? 0 : i), b.repeats};
-  cortex_m_nn_extremum_scalar(rest_a, rest_b, maximum, output + i, count - i);
 }
-#endif  // DSP
+
+void cortex_m_nn_extremum_words(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
+                                int32_t count) {
+  const int32_t fours = CORTEX_M_NN_WORD_IS_AT(output) && (a.repeats || CORTEX_M_NN_WORD_IS_AT(a.values)) &&
+                                (b.repeats || CORTEX_M_NN_WORD_IS_AT(b.values))
+                            ? count / 4 * 4
+                            : 0;
+  if (a.repeats || b.repeats) {
+    maximum ? words(a, b, true, output, fours) : words(a, b, false, output, fours);
+  } else {  // known here, so that the loops need not ask
+    const cortex_m_nn_extremum_row x = {a.values, false}, y = {b.values, false};
+    maximum ? words(x, y, true, output, fours) : words(x, y, false, output, fours);
+  }
+  const cortex_m_nn_extremum_row rest_a = {a.values + (a.repeats ? 0 : fours), a.repeats};
+  const cortex_m_nn_extremum_row rest_b = {b.values + (b.repeats ? 0 : fours), b.repeats};
+  cortex_m_nn_extremum_scalar(rest_a, rest_b, maximum, output + fours, count - fours);
+}
+#endif
 
 #if CORTEX_M_NN_MVE
 static inline __attribute__((always_inline)) int8x16_t sixteen(const cortex_m_nn_extremum_row *row, int32_t at,
@@ -45,7 +53,21 @@ static inline __attribute__((always_inline)) int8x16_t sixteen(const cortex_m_nn
 
 void cortex_m_nn_extremum_mve(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
                               int32_t count) {
-  for (int32_t i = 0; i < count; i += 16) {
+  int32_t done = 0;
+#if !CORTEX_M_NN_SMALL
+  if (!a.repeats && !b.repeats) {
+    if (maximum) {
+      for (; done + 16 <= count; done += 16) {
+        vstrbq_s8(output + done, vmaxq_s8(vldrbq_s8(a.values + done), vldrbq_s8(b.values + done)));
+      }
+    } else {
+      for (; done + 16 <= count; done += 16) {
+        vstrbq_s8(output + done, vminq_s8(vldrbq_s8(a.values + done), vldrbq_s8(b.values + done)));
+      }
+    }
+  }
+#endif
+  for (int32_t i = done; i < count; i += 16) {
     const mve_pred16_t lanes = vctp8q((uint32_t)(count - i));
     const int8x16_t x = sixteen(&a, i, lanes), y = sixteen(&b, i, lanes);
     vstrbq_p_s8(output + i, maximum ? vmaxq_s8(x, y) : vminq_s8(x, y), lanes);
@@ -57,8 +79,8 @@ static void extremum(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, boo
                      int32_t count) {
 #if CORTEX_M_NN_MVE
   cortex_m_nn_extremum_mve(a, b, maximum, output, count);
-#elif CORTEX_M_NN_DSP
-  cortex_m_nn_extremum_dsp(a, b, maximum, output, count);
+#elif CORTEX_M_NN_WORDS
+  cortex_m_nn_extremum_words(a, b, maximum, output, count);
 #else
   cortex_m_nn_extremum_scalar(a, b, maximum, output, count);
 #endif

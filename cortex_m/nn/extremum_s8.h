@@ -15,8 +15,8 @@ typedef struct {
 
 void cortex_m_nn_extremum_scalar(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
                                  int32_t count);
-void cortex_m_nn_extremum_dsp(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
-                              int32_t count);
+void cortex_m_nn_extremum_words(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
+                                int32_t count);
 void cortex_m_nn_extremum_mve(cortex_m_nn_extremum_row a, cortex_m_nn_extremum_row b, bool maximum, int8_t *output,
                               int32_t count);
 

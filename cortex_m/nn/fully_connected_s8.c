@@ -40,7 +40,8 @@ arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connecte
   cortex_m_nn_fully_connected_mve(call);
 #else
 #if CORTEX_M_NN_THUMB2
-  if (call->output_dims->c >= 4) {
+  enum { kFew = 4, kShort = 32 };  // less is over before the preparations of the other kernel are
+  if (call->output_dims->c >= kFew || call->filter_dims->n >= kShort) {
     cortex_m_nn_fully_connected_thumb2(call);
     return ARM_CMSIS_NN_SUCCESS;
   }

@@ -27,7 +27,7 @@ arm_cmsis_nn_status cortex_m_nn_fully_connected(const cortex_m_nn_fully_connecte
 // Trusts the checks.
 void cortex_m_nn_fully_connected_scalar(const cortex_m_nn_fully_connected_call *call);
 void cortex_m_nn_fully_connected_mve(const cortex_m_nn_fully_connected_call *call);
-// Where CORTEX_M_NN_THUMB2 is 1; at least four outputs.
+// Where CORTEX_M_NN_THUMB2 is 1.
 void cortex_m_nn_fully_connected_thumb2(const cortex_m_nn_fully_connected_call *call);
 
 #endif  // CORTEX_M_NN_FULLY_CONNECTED_S8_H_

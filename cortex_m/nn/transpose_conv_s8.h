@@ -1,4 +1,4 @@
-// The loops of transposed convolution. Included once by each variant, after `dot`, with FUNCTION the name to define.
+// The loops of transposed convolution. Included once by each variant, after `dot`, with FUNCTION the name to define and UNROLL.
 //
 // Each output value collects what reaches it: for every kernel tap that meets an input pixel, the product of the channels of that
 // pixel with one row of weights, four output channels at a time.
@@ -16,6 +16,7 @@ static inline __attribute__((always_inline)) void outputs(const cortex_m_nn_tran
   const int32_t row_bytes = args->rows.kernel * kernel_row;
   const int32_t input_row = args->columns.input * args->input_channels;
   uint32_t acc[4] = {0, 0, 0, 0};
+  UNROLL
   for (int32_t r = 0; r < rows; ++r) {
     acc[r] = args->bias != NULL ? (uint32_t)args->bias[channel + r] : 0;
   }
@@ -36,6 +37,7 @@ static inline __attribute__((always_inline)) void outputs(const cortex_m_nn_tran
       weights_row += down->kernel_step * kernel_row;
     }
   }
+  UNROLL
   for (int32_t r = 0; r < rows; ++r) {
     const int32_t c = channel + r;
     out[c] = cortex_m_nn_requantize_to_s8((int32_t)acc[r], args->multiplier[c], args->shift[c], args->output_offset,

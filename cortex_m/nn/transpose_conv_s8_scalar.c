@@ -4,6 +4,8 @@
 #include "requantize.h"
 #include "transpose_conv_taps.h"
 
+#define UNROLL _Pragma("GCC unroll 4")
+
 static inline __attribute__((always_inline)) void dot(const int8_t *x, const int8_t *w, int32_t row_bytes,
                                                       int32_t depth, int32_t offset, const int32_t rows,
                                                       uint32_t acc[4]) {

@@ -149,12 +149,19 @@ static void test_convolve(int32_t index) {
   if (pointwise) {
     kernel = dilation = one;
   }
-  const cmsis_nn_tile padding = {pointwise ? 0 : between(0, kernel.w), pointwise ? 0 : between(0, kernel.h)};
-  const cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), out_c};
+  cmsis_nn_tile padding = {pointwise ? 0 : between(0, kernel.w), pointwise ? 0 : between(0, kernel.h)};
+  cmsis_nn_dims out = {between(1, 2), between(1, 9), between(1, 9), out_c};
   cmsis_nn_dims in = {out.n, between(1, 9), between(1, 9), groups * in_c};
   if (pointwise) {
     in.h = (out.h - 1) * stride.h + 1;
     in.w = (out.w - 1) * stride.w + between(1, stride.w);
+  }
+  if (one_in(6)) {  // one window, which is the image
+    out.h = out.w = 1;
+    in.h = kernel.h;
+    in.w = kernel.w;
+    padding.h = padding.w = 0;
+    dilation = one;
   }
   const cmsis_nn_dims filter = {out_c, kernel.h, kernel.w, in_c};
   const cmsis_nn_conv_params params = {between(-127, 128), between(-128, 127), stride, padding,
@@ -343,7 +350,8 @@ static void test_depthwise(int32_t index) {
 }
 
 static void test_linear(int32_t index) {
-  const int32_t depth = between(1, one_in(20) ? 3000 : one_in(2) ? 60 : 600), channels = between(1, 40);
+  const int32_t depth = between(1, one_in(20) ? 3000 : one_in(2) ? 60 : 600);
+  const int32_t channels = between(1, one_in(3) ? 3 : 40);
   const cmsis_nn_dims in = {between(1, 3), 1, 1, depth}, filter = {depth, 1, 1, channels}, out = {in.n, 1, 1, channels};
   const cmsis_nn_fc_params params = {one_in(3) ? 0 : between(-127, 128), one_in(4) ? between(-127, 128) : 0,
                                      between(-128, 127), random_activation()};
@@ -647,6 +655,56 @@ static void test_softmax(int32_t index) {
   end("softmax", index, call.rows * call.row_size, &ctx, ARM_CMSIS_NN_SUCCESS);
 }
 
+// Value by value, at any address.
+static void test_pad(int32_t index) {
+  const int32_t most = one_in(3) ? 40 : 5, at = between(0, 3);
+  const cmsis_nn_dims in = {between(1, 2), between(1, 4), between(1, most), between(1, most)};
+  const bool whole = one_in(2);
+  const cmsis_nn_dims pre = {between(0, 1), between(0, 2), between(0, 3), whole ? 0 : between(0, 20)};
+  const cmsis_nn_dims post = {between(0, 1), between(0, 2), between(0, 3), whole ? 0 : between(0, 20)};
+  const cmsis_nn_dims out = {pre.n + in.n + post.n, pre.h + in.h + post.h, pre.w + in.w + post.w,
+                             pre.c + in.c + post.c};
+  const int8_t *x = fill(input + between(0, 3), size_of(&in)), value = (int8_t)next_random();
+  const cmsis_nn_context ctx = begin(0);
+  int8_t *to = expected + at;
+  for (int32_t i = 0; i < size_of(&out); ++i, ++to) {
+    const int32_t c = i % out.c - pre.c, w = i / out.c % out.w - pre.w, h = i / out.c / out.w % out.h - pre.h;
+    const int32_t n = i / out.c / out.w / out.h - pre.n;
+    const bool inside = c >= 0 && c < in.c && w >= 0 && w < in.w && h >= 0 && h < in.h && n >= 0 && n < in.n;
+    *to = inside ? x[((n * in.h + h) * in.w + w) * in.c + c] : value;
+  }
+  end("pad", index, at + size_of(&out), &ctx, arm_pad_s8(x, output + at, value, &in, &pre, &post));
+}
+
+static void test_transpose(int32_t index) {
+  uint32_t permutation[4] = {0, 1, 2, 3};
+  for (int32_t i = 3; i > 0; --i) {
+    const int32_t other = between(0, i);
+    const uint32_t kept = permutation[i];
+    permutation[i] = permutation[other];
+    permutation[other] = kept;
+  }
+  const int32_t fours = one_in(3) ? 4 : 1, at = one_in(2) ? 0 : between(1, 3);
+  int32_t size[4];
+  for (int32_t i = 0; i < 4; ++i) {
+    size[i] = one_in(3) ? 1 : fours * between(1, fours == 4 ? 5 : 14);
+  }
+  const cmsis_nn_dims in = {size[0], size[1], size[2], size[3]};
+  const cmsis_nn_dims out = {size[permutation[0]], size[permutation[1]], size[permutation[2]], size[permutation[3]]};
+  const cmsis_nn_transpose_params params = {4, permutation};
+  const int8_t *x = fill(input + (one_in(2) ? 0 : between(1, 3)), size_of(&in));
+  const cmsis_nn_context ctx = begin(0);
+  for (int32_t i = 0; i < size_of(&out); ++i) {
+    const int32_t place[4] = {i / out.c / out.w / out.h, i / out.c / out.w % out.h, i / out.c % out.w, i % out.c};
+    int32_t from[4];
+    for (int32_t k = 0; k < 4; ++k) {
+      from[permutation[k]] = place[k];
+    }
+    expected[at + i] = x[((from[0] * in.h + from[1]) * in.w + from[2]) * in.c + from[3]];
+  }
+  end("transpose", index, at + size_of(&out), &ctx, arm_transpose_s8(x, output + at, &in, &out, &params));
+}
+
 // The kernels' checks have a variant for each core, too: `count` values of which none or a few are wrong, and behind them
 // only wrong ones.
 static void test_requantize_checks(int32_t index) {
@@ -685,6 +743,8 @@ int main(void) {
     test_quantize(i);
     test_pools(i);
     test_softmax(i);
+    test_pad(i);
+    test_transpose(i);
     test_requantize_checks(i);
   }
   print_text("values: ");

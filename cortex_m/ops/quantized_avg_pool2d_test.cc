@@ -77,6 +77,7 @@ TEST(QuantizedAvgPool2d, Refusals) {
   refused([](Pool& p) { p.sw = 0; }, "stride");
   refused([](Pool& p) { p.ph = -1; }, "padding is not two values");
   refused([](Pool& p) { p.pw = 2; }, "more than half of the kernel");
+  refused([](Pool& p) { p.kw = 3, p.pw = 2; }, "more than half of the kernel");
   refused([](Pool& p) { p.ph = 1; }, "another size");
   refused([](Pool& p) { p.kh = p.kw = 7; }, "another size");
   ExpectRefused(Pool2d(false, good, *in, *scratch, *real), "must be int8");
@@ -87,9 +88,11 @@ TEST(QuantizedAvgPool2d, Refusals) {
   ExpectRefused(Pool2d(false, good, *in, *scratch, *channels), "different batch sizes or channels");
   ExpectRefused(quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{}, Ints{0, 0}, false, 5, 0, 0, *scratch, *out),
                 "stride");
-  ExpectRefused(
-      quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{2, 2}, Ints{0, 0}, false, 128, 0, 0, *scratch, *out),
-      "zero_point");
+  for (int64_t zero_point : {-129, 128}) {
+    ExpectRefused(quantized_avg_pool2d_out(context, *in, Ints{2, 2}, Ints{2, 2}, Ints{0, 0}, false, zero_point, 0, 0,
+                                           *scratch, *out),
+                  "zero_point");
+  }
   EXPECT_TRUE(out.untouched());
 }
 

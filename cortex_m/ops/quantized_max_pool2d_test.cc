@@ -90,6 +90,8 @@ TEST(QuantizedMaxPool2d, Refusals) {
   refuse([](Call& c) { c.stride = Ints{2, 0}; }, "stride");
   refuse([](Call& c) { c.padding = Ints{-1, 0}; }, "padding is not two values");
   refuse([](Call& c) { c.padding = Ints{2, 0}; }, "more than half of the kernel");
+  refuse([](Call& c) { c.kernel = Ints{3}, c.padding = Ints{2, 0}; }, "more than half of the kernel");
+  refuse([](Call& c) { c.kernel = Ints{3}, c.padding = Ints{0, 2}; }, "more than half of the kernel");
   refuse([](Call& c) { c.dilation = Ints{0, 1}; }, "dilation");
   refuse([](Call& c) { c.dilation = Ints{3, 3}; }, "another size");
   refuse([](Call& c) { c.padding = Ints{1, 1}; }, "another size");

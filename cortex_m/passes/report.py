@@ -219,7 +219,9 @@ def source_line(node: Node) -> str:
     Layers of an nn.Sequential have no such line: "nn.Linear" then, or "source unknown".
     """
     frames = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
-    own = [line for line in frames if line.startswith('File "') and not re.match(r'File "(<|.*/(torch|torchao)/)', line)]
+    own = [
+        line for line in frames if line.startswith('File "') and not re.match(r'File "(<|.*/(torch|torchao)/)', line)
+    ]
     if not own:
         kinds = [kind for _, kind in (node.meta.get("nn_module_stack") or {}).values()]
         name = str(getattr(kinds[-1], "__qualname__", kinds[-1])).rsplit(".", 1)[-1] if kinds else ""

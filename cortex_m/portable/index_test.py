@@ -61,7 +61,7 @@ def test_each_index_is_checked(name, dtype):
 
 @pytest.mark.parametrize("name", _OPERATORS)
 def test_the_ends_of_the_range_are_right(name):
-    arguments, sizes, negative = _OPERATORS[name]
+    arguments, _, negative = _OPERATORS[name]
     indices = [[0, 3, 1], [3, 0, 2]] + ([[-4, -1, 2], [-1, -4, 1]] if negative else [])
     for index in indices:
         given = arguments(torch.tensor(index))

@@ -11,6 +11,7 @@ reads it, and into a shared weight as often as it is called, so that other value
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -72,8 +73,10 @@ def statistics(norm: Node, constants: Constants) -> tuple[torch.Tensor, ...] | N
     """(weight, bias, mean, variance) of a batch norm, ones and zeros where it has none; None if they are not constant."""
     weight, bias, mean, variance = (argument(norm, position) for position in range(1, 5))
     values = [constants.tensor(node) for node in (weight, bias, mean, variance)]
-    if values[2] is None or values[3] is None or any(
-        node is not None and value is None for node, value in zip((weight, bias), values)
+    if (
+        values[2] is None
+        or values[3] is None
+        or any(node is not None and value is None for node, value in zip((weight, bias), values))
     ):
         return None
     values[0] = torch.ones_like(values[3]) if values[0] is None else values[0]
@@ -131,7 +134,11 @@ def _can_fold(norm: Node, constants: Constants) -> bool:
     layer = norm.args[0]
     if argument(norm, 5) or list(layer.users) != [norm] or norm.all_input_nodes.count(layer) != 1:
         return False
-    if layer.target not in _CONVOLUTIONS and layer.target not in _TRANSPOSED and layer.target is not aten.linear.default:
+    if (
+        layer.target not in _CONVOLUTIONS
+        and layer.target not in _TRANSPOSED
+        and layer.target is not aten.linear.default
+    ):
         return False
     weight, bias = constants.tensor(layer.args[1]), argument(layer, 2)
     if weight is None or (bias is not None and constants.tensor(bias) is None) or fake(layer) is None:
@@ -145,12 +152,18 @@ def _can_fold(norm: Node, constants: Constants) -> bool:
 
 def _fold(model: GraphModule, layer: Node, norm: Node, constants: Constants) -> None:
     weight, bias = constants.tensor(layer.args[1]), constants.tensor(argument(layer, 2))
-    gamma, beta, mean, variance = statistics(norm, constants)
+    found = statistics(norm, constants)
+    if weight is None or found is None:
+        raise ValueError(f"{norm.name} cannot be folded: what it and its layer are made of is not constant")
+    gamma, beta, mean, variance = found
     deviation = torch.rsqrt(variance + argument(norm, 7))
     scale = gamma * deviation
     folded_bias = ((0.0 if bias is None else bias) - mean) * deviation * gamma + beta
     args = [layer.args[0], None, None, *layer.args[3:]]
-    for position, value in ((1, _scaled(layer, weight, scale)), (2, folded_bias)):
+    for position, value in (
+        (1, scaled_weight(layer, weight, scale, lambda target, *args: target(*args), weight)),
+        (2, folded_bias),
+    ):
         args[position] = _own_constant(model, layer, position, value)
         constants.forget(args[position])
     layer.args = tuple(args)
@@ -158,14 +171,18 @@ def _fold(model: GraphModule, layer: Node, norm: Node, constants: Constants) -> 
     replace_call(norm, layer)
 
 
-def _scaled(layer: Node, weight: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """`weight` with each output channel multiplied by its scale."""
-    ones = [1] * (weight.dim() - 2)
+def scaled_weight(layer: Node, weight: Any, scale: Any, call: Callable[..., Any], like: torch.Tensor) -> Any:
+    """The weight of `layer` with each output channel multiplied by its scale.
+
+    call: of an ATen operator with arguments, on tensors or making nodes, as `weight` and `scale` are. like: has the weight's shape.
+    """
+    shape, ones = list(like.shape), [1] * (like.dim() - 2)
     if layer.target not in _TRANSPOSED:
-        return weight * scale.reshape(-1, 1, *ones)
+        return call(aten.mul.Tensor, weight, call(aten.reshape.default, scale, [-1, 1, *ones]))
     groups = argument(layer, _TRANSPOSED[layer.target])
-    by_group = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-    return (by_group * scale.reshape(groups, 1, -1, *ones)).reshape(weight.shape)
+    by_group = call(aten.reshape.default, weight, [groups, shape[0] // groups, *shape[1:]])
+    product = call(aten.mul.Tensor, by_group, call(aten.reshape.default, scale, [groups, 1, -1, *ones]))
+    return call(aten.reshape.default, product, shape)
 
 
 def _own_constant(model: GraphModule, layer: Node, position: int, value: torch.Tensor) -> Node:

@@ -66,7 +66,7 @@ def decompose(model: GraphModule) -> None:
             _replace(model, node, _circular(model, node))
         elif node.target is aten.glu.default:
             _replace(model, node, _glu(model, node))
-        elif node.target in _LOG_SOFTMAX and 0 < fake(node).dim():
+        elif node.target in _LOG_SOFTMAX and fake(node).dim() > 0:
             if fake(node).shape[node.args[1]] <= LONGEST_LOG_SOFTMAX and fake(node).dtype == source.dtype:
                 _replace(model, node, _log_softmax(model, node))
         elif node.target is aten.expand_as.default:

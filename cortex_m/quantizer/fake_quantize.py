@@ -6,6 +6,7 @@ largest values; zero is in each of them.
 
 from __future__ import annotations
 
+import torch
 from torchao.quantization.pt2e import (
     FusedMovingAvgObsFakeQuantize,
     MovingAverageMinMaxObserver,
@@ -32,5 +33,15 @@ class FakeQuantize(FusedMovingAvgObsFakeQuantize):
 class PerChannelFakeQuantize(FakeQuantize):
     """One scale an output channel of a weight. (PT2E hands `ch_axis` to classes named PerChannel... only.)"""
 
+    ch_axis: int
+
     def __init__(self, **options):
         super().__init__(observer=MovingAveragePerChannelMinMaxObserver, **options)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        # The fused operator knows channels in dimension 0 only; those of a transposed convolution are in dimension 1.
+        axis, self.ch_axis = self.ch_axis, 0
+        try:
+            return super().forward(x.transpose(0, axis).contiguous()).transpose(0, axis)
+        finally:
+            self.ch_axis = axis

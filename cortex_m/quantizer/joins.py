@@ -62,8 +62,8 @@ def _pairs(observers: dict[Node, ActivationObserver | None]) -> list[tuple[Activ
         if observer is None:
             continue
         source = node.args[0]
-        if observers.get(source) is not None:
-            behind.setdefault(source, [observers[source]]).append(observer)
+        if (before := observers.get(source)) is not None:
+            behind.setdefault(source, [before]).append(observer)
         else:
             behind.setdefault(source, []).append(observer)
     return [

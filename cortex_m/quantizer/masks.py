@@ -102,20 +102,19 @@ def _take_masks_off(model: GraphModule, softmax: Node) -> list[Node | torch.Tens
     masks: list[Node | torch.Tensor] = []
     reader, node = softmax, softmax.args[0]
     while isinstance(node, Node) and node.op == "call_function" and len(node.users) == 1:
-        found = _filled(model, node)
-        if found is not None:
-            scores, mask = found
+        if (filled := _filled(model, node)) is not None:
+            scores, mask = filled
             _take_out(reader, node, scores)
             masks.append(mask)
             node = scores
             continue
         if node.target is not aten.add.Tensor or node.kwargs or not all(isinstance(arg, Node) for arg in node.args):
             break
-        added = [_sum_of_masks(model, operand) for operand in node.args]
-        if (added[0] is None) == (added[1] is None):
+        left, right = (_sum_of_masks(model, operand) for operand in node.args)
+        added, scores = (left, node.args[1]) if right is None else (right, node.args[0])
+        if added is None or (left is not None and right is not None):
             break
-        position = 0 if added[1] is None else 1
-        (finite, found), scores = added[position], node.args[1 - position]
+        finite, found = added
         masks += found
         if not bool(finite.any()) and fake(scores).shape == fake(node).shape:
             _take_out(reader, node, scores)

@@ -150,6 +150,11 @@ def _judge(entry: Any, chain: Chain, config: CortexMQuantizationConfig) -> str |
     """Why `chain` is refused; None if it is accepted."""
     if isinstance(entry, Pattern):
         match = Match(entry, chain, config)
+        if (
+            any(node.target is aten.batch_norm.default for node in chain)
+            and fake(chain[0]).dim() != fake(chain[0].args[1]).dim()
+        ):
+            return "the norm is not over the channels of the layer before it"
         fused = len(chain) > 1 and chain[-1].target in entry.tails
         return common(match) or (tail(chain[-1]) if fused else None) or entry.check(match)
     if not entry.check_pattern(list(chain)):

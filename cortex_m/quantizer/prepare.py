@@ -9,6 +9,7 @@ What is done, in this order; none of it changes what the model computes:
   - in-place operators become out-of-place ones, and synonyms one operator;
   - operators that change nothing go: dropout in evaluation, clone, contiguous, casts to the same dtype, reshapes to
     the same shape, zero-width padding, windows of one element;
+  - recurrent cells become the layers that they are (`cells`);
   - windows over one dimension, layers without a batch, matrix products: one form each (`canonical_windows`,
     `canonical_matrices`);
   - interpolation, and means over windows of different sizes, are linear layers (`resample`);
@@ -34,6 +35,7 @@ from cortex_m.quantizer.aliasing import derives_from, is_in_place, memory_owner
 from cortex_m.quantizer.batch_norms import fold_batch_norms, make_batch_norms_depthwise
 from cortex_m.quantizer.canonical_matrices import make_matrices_canonical
 from cortex_m.quantizer.canonical_windows import make_windows_canonical
+from cortex_m.quantizer.cells import unfold_cells
 from cortex_m.quantizer.constants import fold_constants, make_constants_contiguous
 from cortex_m.quantizer.decompose import decompose
 from cortex_m.quantizer.masks import make_masks_canonical
@@ -105,6 +107,7 @@ def prepare_graph(model: GraphModule, training: bool = False) -> tuple[GraphModu
     if not training:
         fold_constants(model)
         fold_batch_norms(model)
+    unfold_cells(model)
     make_windows_canonical(model, training)
     if not training:
         make_resampling_linear(model)

@@ -34,10 +34,12 @@ from cortex_m.quantizer.quantization_configs import (
 )
 from cortex_m.quantizer.report import FloatNode, QuantizedLayer, QuantizerReport, source_location
 from cortex_m.quantizer.state import find_feedback, initial_state
+from cortex_m.quantizer.training_norms import mark_norms, use_own_norms
 from cortex_m.quantizer.tuning.tuner import Tuner
 from cortex_m.quantizer_reporter import QuantizerInfo, QuantizerReporter, QuantizerReporterUser
 
 use_sound_folding()
+use_own_norms()
 
 _FEEDBACK = "it makes a buffer of what the buffer was, where int8 roundings would add up from run to run"
 
@@ -100,6 +102,7 @@ class CortexMQuantizer(Quantizer, QuantizerReporterUser):
         matches = [match for match in matches if not _rounds_feedback(match, feedback)]
         quantized, unneeded = annotate(matches, training=self._is_qat)
         refusals += unneeded
+        mark_norms(quantized)
         self._fill_report(quantized, refusals)
         reporter.log_quantizer_report(model)
         if self._strict:

@@ -64,14 +64,14 @@ def inline_regions(model: GraphModule) -> None:
 
 def _location(model: GraphModule, node: Node) -> str:
     """The source line of `node`, or, where torch.export kept none for it, of the first operator in its graphs that has one."""
-    if (location := source_location(node)) != "?":
+    if ":" in (location := source_location(node)):
         return location
     for argument in node.all_input_nodes:
         region = getattr(model, argument.target, None) if argument.op == "get_attr" else None
         for inner in region.graph.nodes if isinstance(region, GraphModule) else ():
-            if (location := _location(region, inner)) != "?":
-                return location
-    return "?"
+            if ":" in (found := _location(region, inner)):
+                return found
+    return location
 
 
 def _public(name: str) -> str:

@@ -183,4 +183,6 @@ def test_state_is_no_constant():
     graph = torch.export.export(Counts().eval(), (torch.randn(512, 4),)).module()
     quantizer = CortexMQuantizer()
     names = targets(quantizer.transform_for_annotation(graph))
-    assert names.count("mul") == 2 and "expand" in names, names  # the products with the counter; not that with the table
+    assert names.count("mul") == 2 and "expand" in names, (
+        names
+    )  # the products with the counter; not that with the table

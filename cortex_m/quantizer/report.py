@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import torch
 from torch.fx import Node
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def source_location(node: Node) -> str:
     if not stack:
         return "?"
     path, kind = stack[-1]
-    return f"{path} (nn.{str(getattr(kind, '__qualname__', kind)).rsplit('.', 1)[-1]})".strip()
+    name = str(getattr(kind, "__qualname__", kind)).rsplit(".", 1)[-1]
+    return f"{path} (nn.{name})".strip() if hasattr(torch.nn, name) else "?"
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,16 @@ class QuantizerReport:
     float_nodes: list[FloatNode] = field(default_factory=list)
     removed: list[RemovedNode] = field(default_factory=list)
     tuner: Tuner | None = None
-    of_samples: list[str] = field(default_factory=list)  # what the samples that were handed in cannot tell, a sentence each
+    of_samples: list[str] = field(
+        default_factory=list
+    )  # what the samples that were handed in cannot tell, a sentence each
 
     @property
     def warnings(self) -> list[str]:
         """What makes the int8 model inaccurate, a sentence each; ranges that are too narrow only after conversion."""
-        return self.of_samples + [str(narrow) for narrow in (self.tuner.narrow_ranges if self.tuner is not None else [])]
+        return self.of_samples + [
+            str(narrow) for narrow in (self.tuner.narrow_ranges if self.tuner is not None else [])
+        ]
 
     def __str__(self) -> str:
         counts: dict[str, int] = {}
@@ -91,7 +97,6 @@ class QuantizerReport:
         lines += [f"  {node.location}: {node.name} ({node.target}): {node.reason}" for node in self.float_nodes]
         if self.tuner is not None:
             lines.append(f"Accuracy: {self.tuner.summary}")
-        lines += [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     def causes(self) -> dict[str, list[str]]:

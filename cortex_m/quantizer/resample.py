@@ -51,7 +51,8 @@ def _weights(node: Node, dim: int) -> torch.Tensor:
     units = torch.eye(size).view([1, size, *(size if each == dim else 1 for each in range(2, len(shape)))])
     with torch.no_grad():
         outputs = node.target(units.expand(1, size, *shape[2:]).contiguous(), *node.args[1:], **node.kwargs)
-    return outputs[0].movedim(dim - 1, 1).flatten(2)[..., 0].t().contiguous()
+    outputs = outputs[0].movedim(dim - 1, 1)
+    return outputs.reshape(size, outputs.shape[1], -1)[..., 0].t().contiguous()
 
 
 def _along(model: GraphModule, node: Node, value: Node, dim: int) -> Node:

@@ -89,6 +89,8 @@ TEST(Tensor, LayoutsAreWhatStridesSay) {
 TEST(Tensor, OtherRanks) {
   EXPECT_TRUE(IsContiguous(Made({}, {}).tensor));
   EXPECT_FALSE(IsChannelsLast(Made({2, 3, 4}, {0, 1, 2}).tensor));
+  EXPECT_FALSE(IsChannelsLast(Made({2}, {0}).tensor));
+  EXPECT_FALSE(IsChannelsLast(Made({}, {}).tensor));
   EXPECT_TRUE(IsContiguous(Made({2, 3, 4}, {0, 1, 2}).tensor));
   EXPECT_FALSE(IsContiguous(Made({2, 3, 4}, {0, 2, 1}).tensor));
   EXPECT_FALSE(SameLayout(Made({2, 3}, {0, 1}).tensor, Made({3, 2}, {0, 1}).tensor));

@@ -63,6 +63,39 @@ class Stage(ABC):
         raise ValueError(f"the artifact of stage {self.stage_type} is no graph")
 
 
+def stage_type_of(stage: StageType | str | enum.Enum) -> StageType:
+    """A stage by its value ("to_edge"), its name ("TO_EDGE") or a member of executorch.backends.test.harness's StageType.
+
+    ValueError for one that CortexMTester does not have.
+    """
+    name = stage.name if isinstance(stage, enum.Enum) else stage
+    try:
+        return StageType(str(name).lower())
+    except ValueError:
+        raise ValueError(f"CortexMTester has no stage {name}; it has {', '.join(StageType)}") from None
+
+
+class HarnessStage(Stage):
+    """A stage of executorch.backends.test.harness, whose stage_type is a method, as one of these."""
+
+    def __init__(self, stage: Any):
+        self.stage = stage
+        self.stage_type = stage_type_of(stage.stage_type())
+
+    def run(self, artifact: Any, inputs: Inputs) -> None:
+        if isinstance(artifact, torch.nn.Module) and not isinstance(artifact, GraphModule):
+            artifact.train(bool(getattr(self.stage, "is_qat", False)))
+        self.stage.run(artifact, inputs)
+        self.artifact = self.stage.artifact
+
+    @property
+    def graph_module(self) -> GraphModule:
+        return self.stage.graph_module
+
+    def run_artifact(self, inputs: Inputs) -> list[torch.Tensor]:
+        return _leaves(self.stage.run_artifact(inputs))
+
+
 def _leaves(outputs: Any) -> list[torch.Tensor]:
     return pytree.tree_leaves(outputs)
 

@@ -7,7 +7,8 @@
     )
     CortexMTester(model, inputs, target_config=cortex_m_target).test_implementation()
 
-Stages can be called one by one too: `tester.quantize().export().to_edge().run_passes().check_count({...})`.
+Stages can be called one by one too: `tester.quantize().export().to_edge().run_passes().check_count({...})`. Those of
+executorch.backends.test.harness can be given, too, and members of its StageType name stages as their values and names do.
 `cortex_m.test.pytest_plugin` adds the option --cortex-m-target and the fixture `cortex_m_target`; the Bazel macro
 `cortex_m_tester_test` names the cores and brings their runners.
 """
@@ -30,11 +31,13 @@ from cortex_m.test.stages import (
     CortexMToEdge,
     CortexMToEdgeTransformAndLower,
     Export,
+    HarnessStage,
     Inputs,
     Stage,
     StageType,
     ToExecutorch,
     cortex_m_stage_classes,
+    stage_type_of,
 )
 
 __all__ = [
@@ -133,7 +136,8 @@ class CortexMTester:
     def serialize(self, stage: CortexMSerialize | None = None) -> CortexMTester:
         return self._run(stage or CortexMSerialize(self.target_config, self.timeout))
 
-    def _run(self, stage: Stage) -> CortexMTester:
+    def _run(self, stage: Any) -> CortexMTester:
+        stage = stage if isinstance(stage, Stage) else HarnessStage(stage)
         kind = stage.stage_type
         earlier = [self.stages[before] for before in _PREDECESSORS[kind] if before in self.stages]
         if not earlier and kind not in _TAKE_MODULE:
@@ -148,7 +152,7 @@ class CortexMTester:
         return self
 
     def _stage(self, stage: StageType | str | None) -> Stage:
-        kind = self._current if stage is None else StageType(stage)
+        kind = self._current if stage is None else stage_type_of(stage)
         if kind not in self.stages:
             raise ValueError(f"stage {kind or 'before the first'} was not run")
         return self.stages[kind]

@@ -40,6 +40,8 @@ const char *cortex_m_nn_convolve_s8_kernel(int set, const int32_t input_nhwc[4],
       return "columns";
     case CORTEX_M_NN_CONVOLVE_1X1_SCALAR:
       return "1x1";
+    case CORTEX_M_NN_CONVOLVE_LINEAR:
+      return "linear";
     case CORTEX_M_NN_VARIANT_NONE:
       return NULL;
     default:

@@ -54,6 +54,13 @@ def test_divide_by_power_of_two_rounds_half_away(exponent):
     assert got == [half_away(Fraction(v, 2**exponent)) for v in values.tolist()]
 
 
+def test_ties_of_the_high_multiplication_go_up():
+    """A factor of one half: every odd value is a tie."""
+    values = torch.arange(-9, 10)
+    got = requantize(values, 2**30, 0).tolist()
+    assert got == [half_up(Fraction(v, 2)) for v in values.tolist()]
+
+
 @pytest.mark.parametrize("shift", [-31, -12, -1, 0, 1, 7])
 def test_requantize_rounds_twice(shift):
     values = torch.cat([random_int32(500, bits=23), torch.arange(-50, 50)])

@@ -49,8 +49,8 @@ PATTERNS: tuple[Pattern, ...] = (
 
 TRAINING_PATTERNS: tuple[Pattern, ...] = movement.TRAINING_PATTERNS
 
-# Convolutions that prepare_qat_pt2e fuses with the batch norm after them.
-BATCH_NORMALIZED = (aten.conv1d.default, aten.conv2d.default, aten.conv_transpose2d.input)
+# Layers that take in the batch norm after them in training.
+BATCH_NORMALIZED = (aten.conv2d.default, aten.conv_transpose2d.input, aten.linear.default)
 
 BY_HEAD: dict[OpOverload, Pattern] = {head: pattern for pattern in PATTERNS for head in pattern.heads}
 

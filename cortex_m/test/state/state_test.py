@@ -70,10 +70,23 @@ def a_view_of_what_it_was(net, x):
     return before, x.view(2, 2) * 1.0
 
 
+def a_copy_in_another_shape(net, x):
+    before = net.sum.clone().view(2, 2)
+    net.sum.add_(x)
+    return before
+
+
 def delay(net, x):
     """z1 is registered first, and taken over by z2 before it changes."""
     oldest = net.z2 * 1.0
     net.z2.copy_(net.z1)
+    net.z1.copy_(x)
+    return oldest
+
+
+def delay_in_another_shape(net, x):
+    oldest = net.z2 * 1.0
+    net.z2.copy_(net.z1.view(2, 2))
     net.z1.copy_(x)
     return oldest
 
@@ -168,7 +181,9 @@ def cases() -> dict[str, tuple[nn.Module, tuple[int, ...], bool]]:
         "before and after": (Net(before_and_after, sum=normal(1, 4)), (1, 4), False),
         "what it was": (Net(what_it_was, sum=threes(1, 4)), (1, 4), True),
         "a view of what it was": (Net(a_view_of_what_it_was, sum=threes(1, 4)), (4,), False),
+        "a copy in another shape": (Net(a_copy_in_another_shape, sum=threes(1, 4)), (1, 4), True),
         "delay": (Net(delay, z1=normal(1, 4), z2=normal(1, 4)), (1, 4), False),
+        "delay in another shape": (Net(delay_in_another_shape, z1=normal(1, 4), z2=normal(2, 2)), (1, 4), False),
         "swap": (Net(swap, z1=normal(1, 4), z2=normal(1, 4)), (1, 4), False),
         "count": (Net(count, count=torch.tensor([5], dtype=torch.int32)), (1, 4), True),
         "choose": (Net(choose, is_first=torch.tensor([True]), last=normal(1, 4)), (1, 4), True),
