@@ -192,5 +192,7 @@ def test_weights_may_be_buffers():
     model, x = WithBuffers().eval(), torch.randn(1, 4, 6, 5)
     graph, _ = prepare_graph(torch.export.export(model, (x,)).module())
     assert torch.equal(graph(x), model(x))
-    constants = [node.args[1] for node in graph.graph.nodes if node.target in (aten.conv2d.default, aten.linear.default)]
+    constants = [
+        node.args[1] for node in graph.graph.nodes if node.target in (aten.conv2d.default, aten.linear.default)
+    ]
     assert all(isinstance(graph.get_parameter(constant.target), nn.Parameter) for constant in constants)

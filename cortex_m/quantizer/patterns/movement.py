@@ -31,7 +31,9 @@ def _pad(match: Match) -> str | None:
 
 
 def _index_put(match: Match) -> str | None:
-    return "it adds to what is there (accumulate): sums of int8 need a scale of their own" if match.argument(3) else None
+    return (
+        "it adds to what is there (accumulate): sums of int8 need a scale of their own" if match.argument(3) else None
+    )
 
 
 def _movement(
@@ -131,7 +133,13 @@ PATTERNS = (
     ),
     _movement("extremum", aten.amax.default, aten.amin.default, aten.max.default, aten.min.default),
     _movement("where", aten.where.self, activations=(1, 2)),
-    _movement("index_put", aten.index_put.default, activations=(0, 2), limits="not accumulate; beside a quantized layer", check=_index_put),
+    _movement(
+        "index_put",
+        aten.index_put.default,
+        activations=(0, 2),
+        limits="not accumulate; beside a quantized layer",
+        check=_index_put,
+    ),
     _movement("slice_scatter", aten.slice_scatter.default, aten.select_scatter.default, activations=(0, 1)),
 )
 

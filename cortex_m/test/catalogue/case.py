@@ -1,10 +1,10 @@
 """One typical call of a name of torch, or the reason why it has none.
 
-    calls = Calls("Activations")
-    calls.add("nn.ELU", nn.ELU, signed(1, 4, 6, 6))
-    calls.add("F.conv2d", lambda: Function(F.conv2d, weight=torch.randn(4, 3, 3, 3)), signed(1, 3, 6, 6))
-    calls.add("nn.ReLU", nn.ReLU, signed(1, 4, 6, 6), behind=True)
-    calls.leave_out("a loss, which training alone computes", "nn.MSELoss")
+calls = Calls("Activations")
+calls.add("nn.ELU", nn.ELU, signed(1, 4, 6, 6))
+calls.add("F.conv2d", lambda: Function(F.conv2d, weight=torch.randn(4, 3, 3, 3)), signed(1, 3, 6, 6))
+calls.add("nn.ReLU", nn.ReLU, signed(1, 4, 6, 6), behind=True)
+calls.leave_out("a loss, which training alone computes", "nn.MSELoss")
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """docs/catalogue.md: what becomes of each module and function of torch.nn and of each core ATen operator.
 
-    python -m cortex_m.test.catalogue.document docs/catalogue.md        (bazel run //tools:catalogue)
+python -m cortex_m.test.catalogue.document docs/catalogue.md        (bazel run //tools:catalogue)
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Norm(nn.Module):
     def __init__(self, norm: nn.Module) -> None:
         super().__init__()
         self.norm = norm
-        for name, value in [*norm.named_parameters(), *norm.named_buffers()]:
+        for value in [*norm.parameters(), *norm.buffers()]:
             if value.is_floating_point() and not isinstance(value, nn.parameter.UninitializedTensorMixin):
                 with torch.no_grad():
                     value.copy_(torch.rand(value.shape) + 0.5)
@@ -110,7 +110,9 @@ for _dims in _DIMS:
         _input(_dims),
     )
     norms.add(
-        f"nn.InstanceNorm{_dims}d", lambda d=_dims: Norm(getattr(nn, f"InstanceNorm{d}d")(4, affine=True)), _input(_dims)
+        f"nn.InstanceNorm{_dims}d",
+        lambda d=_dims: Norm(getattr(nn, f"InstanceNorm{d}d")(4, affine=True)),
+        _input(_dims),
     )
     norms.add(
         f"nn.LazyInstanceNorm{_dims}d",
@@ -124,9 +126,15 @@ norms.add("nn.RMSNorm", lambda: Norm(nn.RMSNorm(12)), signed(2, 3, 12))
 norms.add("nn.LocalResponseNorm", lambda: nn.LocalResponseNorm(3), _input(2))
 norms.add("nn.CrossMapLRN2d", lambda: nn.CrossMapLRN2d(3), _input(2))
 norms.add(
-    "F.batch_norm", lambda: Function(F.batch_norm, running_mean=torch.randn(4), running_var=torch.rand(4) + 0.5), _input(2)
+    "F.batch_norm",
+    lambda: Function(F.batch_norm, running_mean=torch.randn(4), running_var=torch.rand(4) + 0.5),
+    _input(2),
 )
-norms.add("F.layer_norm", lambda: Function(lambda x, weight: F.layer_norm(x, (12,), weight), weight=torch.rand(12)), signed(2, 12))
+norms.add(
+    "F.layer_norm",
+    lambda: Function(lambda x, weight: F.layer_norm(x, (12,), weight), weight=torch.rand(12)),
+    signed(2, 12),
+)
 norms.function("F.group_norm", lambda x: F.group_norm(x, 2), _input(2))
 norms.function("F.instance_norm", F.instance_norm, _input(2))
 norms.function("F.rms_norm", lambda x: F.rms_norm(x, (12,)), signed(2, 12))
@@ -152,20 +160,46 @@ norms.function(
     "aten._native_batch_norm_legit.no_stats",
     lambda x: _A._native_batch_norm_legit.no_stats(x, None, None, True, 0.1, 1e-5)[0], _input(2),
 )  # fmt: skip
-norms.function("aten.native_layer_norm.default", lambda x: _A.native_layer_norm.default(x, [12], None, None, 1e-5)[0], signed(2, 12))
 norms.function(
-    "aten.native_group_norm.default", lambda x: _A.native_group_norm.default(x, None, None, 1, 4, 36, 2, 1e-5)[0], _input(2)
+    "aten.native_layer_norm.default",
+    lambda x: _A.native_layer_norm.default(x, [12], None, None, 1e-5)[0],
+    signed(2, 12),
+)
+norms.function(
+    "aten.native_group_norm.default",
+    lambda x: _A.native_group_norm.default(x, None, None, 1, 4, 36, 2, 1e-5)[0],
+    _input(2),
 )
 
 pools = Calls("Pools")
 for _dims in _DIMS:
-    for _name, _arguments in {"AvgPool": (2,), "MaxPool": (2,), "LPPool": (2, 2), "AdaptiveAvgPool": (2,), "AdaptiveMaxPool": (2,)}.items():
+    for _name, _arguments in {
+        "AvgPool": (2,),
+        "MaxPool": (2,),
+        "LPPool": (2, 2),
+        "AdaptiveAvgPool": (2,),
+        "AdaptiveMaxPool": (2,),
+    }.items():
         _behind = "Max" in _name
-        pools.add(f"nn.{_name}{_dims}d", lambda n=f"{_name}{_dims}d", a=_arguments: getattr(nn, n)(*a), _input(_dims), behind=_behind)
-    for _name, _arguments in {"avg_pool": (2,), "max_pool": (2,), "lp_pool": (2.0, 2), "adaptive_avg_pool": (2,), "adaptive_max_pool": (2,)}.items():
+        pools.add(
+            f"nn.{_name}{_dims}d",
+            lambda n=f"{_name}{_dims}d", a=_arguments: getattr(nn, n)(*a),
+            _input(_dims),
+            behind=_behind,
+        )
+    for _name, _arguments in {
+        "avg_pool": (2,),
+        "max_pool": (2,),
+        "lp_pool": (2.0, 2),
+        "adaptive_avg_pool": (2,),
+        "adaptive_max_pool": (2,),
+    }.items():
         _behind = "max" in _name
         pools.function(
-            f"F.{_name}{_dims}d", lambda x, f=getattr(F, f"{_name}{_dims}d"), a=_arguments: f(x, *a), _input(_dims), behind=_behind
+            f"F.{_name}{_dims}d",
+            lambda x, f=getattr(F, f"{_name}{_dims}d"), a=_arguments: f(x, *a),
+            _input(_dims),
+            behind=_behind,
         )
         if _behind:
             pools.function(
@@ -200,7 +234,9 @@ for _dims in (2, 3):
 pools.function("aten.adaptive_avg_pool1d.default", lambda x: _A.adaptive_avg_pool1d.default(x, [3]), _input(1))
 for _dims in _DIMS:
     pools.function(
-        f"aten.avg_pool{_dims}d.default", lambda x, f=getattr(_A, f"avg_pool{_dims}d").default, d=_dims: f(x, [2] * d), _input(_dims)
+        f"aten.avg_pool{_dims}d.default",
+        lambda x, f=getattr(_A, f"avg_pool{_dims}d").default, d=_dims: f(x, [2] * d),
+        _input(_dims),
     )
 
 softmax = Calls("Softmax")
@@ -284,7 +320,9 @@ for _name in ("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", 
     dropout.add(f"nn.{_name}", getattr(nn, _name), _input(3 if "3" in _name else 1 if "1" in _name else 2))
 for _name in ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"):
     dropout.function(
-        f"F.{_name}", lambda x, f=getattr(F, _name): f(x, training=False), _input(3 if "3" in _name else 1 if "1" in _name else 2)
+        f"F.{_name}",
+        lambda x, f=getattr(F, _name): f(x, training=False),
+        _input(3 if "3" in _name else 1 if "1" in _name else 2),
     )
 dropout.function("aten.native_dropout.default", lambda x: _A.native_dropout.default(x, 0.5, False)[0], signed(4, 12))
 dropout.add("nn.Identity", nn.Identity, between(-1, 1, 4, 12))

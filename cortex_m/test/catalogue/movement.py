@@ -46,7 +46,9 @@ shapes.function("aten.cat.default", lambda x, y: _A.cat.default([x, y], 1), _ROW
 shapes.function("aten.select_scatter.default", lambda x, y: _A.select_scatter.default(x, y, 0, 1), _ROWS, signed(12))
 shapes.function("aten.slice_scatter.default", lambda x, y: _A.slice_scatter.default(x, y, 1, 2, 6), _ROWS, signed(4, 4))
 shapes.function("aten.copy.default", _A.copy.default, _ROWS, _ROWS)
-shapes.function("aten.col2im.default", lambda x: _A.col2im.default(x, [4, 4], [2, 2], [1, 1], [0, 0], [1, 1]), signed(1, 8, 9))
+shapes.function(
+    "aten.col2im.default", lambda x: _A.col2im.default(x, [4, 4], [2, 2], [1, 1], [0, 0], [1, 1]), signed(1, 8, 9)
+)
 shapes.function("aten.resize_.default", lambda x: _A.resize_.default(x.clone(), [2, 12]), _ROWS)
 
 padding = Calls("Padding", behind=True)
@@ -74,20 +76,34 @@ resizing.function("F.upsample", lambda x: F.upsample(x, scale_factor=2), _IMAGE)
 resizing.function("F.upsample_nearest", lambda x: F.upsample_nearest(x, scale_factor=2), _IMAGE)
 resizing.function("F.upsample_bilinear", lambda x: F.upsample_bilinear(x, scale_factor=2), _IMAGE)
 resizing.function("aten.upsample_nearest2d.vec", lambda x: _A.upsample_nearest2d.vec(x, None, [2.0, 2.0]), _IMAGE)
-resizing.function("aten.upsample_bilinear2d.vec", lambda x: _A.upsample_bilinear2d.vec(x, None, False, [2.0, 2.0]), _IMAGE)
-_GRID = between(-0.9, 0.9, 1, 5, 5, 2)
-resizing.function("F.grid_sample", lambda x, grid: F.grid_sample(x, grid, align_corners=False), _IMAGE, _GRID, behind=False)
 resizing.function(
-    "aten.grid_sampler_2d.default", lambda x, grid: _A.grid_sampler_2d.default(x, grid, 0, 0, False), _IMAGE, _GRID, behind=False
+    "aten.upsample_bilinear2d.vec", lambda x: _A.upsample_bilinear2d.vec(x, None, False, [2.0, 2.0]), _IMAGE
 )
-resizing.function("F.affine_grid", lambda t: F.affine_grid(t, [1, 1, 5, 5], align_corners=False), signed(1, 2, 3), behind=False)
+_GRID = between(-0.9, 0.9, 1, 5, 5, 2)
+resizing.function(
+    "F.grid_sample", lambda x, grid: F.grid_sample(x, grid, align_corners=False), _IMAGE, _GRID, behind=False
+)
+resizing.function(
+    "aten.grid_sampler_2d.default",
+    lambda x, grid: _A.grid_sampler_2d.default(x, grid, 0, 0, False),
+    _IMAGE,
+    _GRID,
+    behind=False,
+)
+resizing.function(
+    "F.affine_grid", lambda t: F.affine_grid(t, [1, 1, 5, 5], align_corners=False), signed(1, 2, 3), behind=False
+)
 
 indexing = Calls("Indexing")
 _INDEX = torch.tensor([[0, 2], [1, 3]])
-indexing.add("aten.gather.default", lambda: Function(lambda x, index: _A.gather.default(x, 0, index), index=_INDEX), _ROWS)
+indexing.add(
+    "aten.gather.default", lambda: Function(lambda x, index: _A.gather.default(x, 0, index), index=_INDEX), _ROWS
+)
 indexing.add("aten.index.Tensor", lambda: Function(lambda x, index: _A.index.Tensor(x, [index]), index=_INDEX), _ROWS)
 indexing.add(
-    "aten.index_select.default", lambda: Function(lambda x, index: _A.index_select.default(x, 1, index), index=_INDEX[0]), _ROWS
+    "aten.index_select.default",
+    lambda: Function(lambda x, index: _A.index_select.default(x, 1, index), index=_INDEX[0]),
+    _ROWS,
 )
 indexing.add(
     "aten.index_put.default", lambda: Function(lambda x, y, index: _A.index_put.default(x, [index], y), index=_INDEX[0]),
@@ -102,13 +118,17 @@ for _name, _extra in {"scatter.src": (), "scatter_add.default": (), "scatter_red
         lambda f=getattr(getattr(_A, _packet), _overload), e=_extra: Function(lambda x, src, index: f(x, 0, index, src, *e), index=_INDEX),
         _ROWS, signed(2, 2),
     )  # fmt: skip
-indexing.add("aten.scatter.value", lambda: Function(lambda x, index: _A.scatter.value(x, 0, index, 0.5), index=_INDEX), _ROWS)
+indexing.add(
+    "aten.scatter.value", lambda: Function(lambda x, index: _A.scatter.value(x, 0, index, 0.5), index=_INDEX), _ROWS
+)
 indexing.function("F.one_hot", lambda x: F.one_hot(x, 5), integers(5, 6))
 
 making = Calls("Making tensors")
 making.function("aten.arange.start_step", lambda x: x + _A.arange.start_step(0, 12, 1), _ROWS)
 making.function("aten.empty.memory_format", lambda x: _A.fill.Scalar(_A.empty.memory_format([4, 12]), 1.5) + x, _ROWS)
-making.function("aten.empty_strided.default", lambda x: _A.fill.Scalar(_A.empty_strided.default([4, 12], [12, 1]), 1.5) + x, _ROWS)
+making.function(
+    "aten.empty_strided.default", lambda x: _A.fill.Scalar(_A.empty_strided.default([4, 12], [12, 1]), 1.5) + x, _ROWS
+)
 making.function("aten.fill.Scalar", lambda x: _A.fill.Scalar(x, 1.5), _ROWS)
 making.function("aten.full.default", lambda x: _A.full.default([4, 12], 1.5) + x, _ROWS)
 making.function("aten.full_like.default", lambda x: _A.full_like.default(x, 1.5) + x, _ROWS)

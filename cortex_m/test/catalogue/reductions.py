@@ -23,7 +23,9 @@ for _name, _arguments in {
 reductions.function("aten.var.correction", lambda x: _A.var.correction(x, [1], correction=0), _ROWS)
 reductions.function("aten.mean.dim", lambda x: _A.mean.dim(x, [2, 3]), _IMAGE)
 for _name, _arguments in {"default": (), "dim": (1,), "dims": ([0, 1],)}.items():
-    reductions.function(f"aten.any.{_name}", lambda x, f=getattr(_A.any, _name), a=_arguments: f(x, *a), booleans(4, 12))
+    reductions.function(
+        f"aten.any.{_name}", lambda x, f=getattr(_A.any, _name), a=_arguments: f(x, *a), booleans(4, 12)
+    )
 reductions.function("aten._fft_r2c.default", lambda x: torch.view_as_real(_A._fft_r2c.default(x, [1], 0, True)), _ROWS)
 reductions.function(
     "aten._fft_c2r.default", lambda x: _A._fft_c2r.default(torch.view_as_complex(x), [1], 0, 8), signed(2, 5, 2)

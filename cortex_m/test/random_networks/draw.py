@@ -29,7 +29,9 @@ def _activation(rng: random.Random, x: torch.Tensor) -> Draw:
 
 
 def _number(rng: random.Random, x: torch.Tensor) -> Draw:
-    return rng.choice(("{0} * 0.7", "{0} + 0.4", "0.6 - {0}", "{0} / 1.7", "torch.clamp({0}, -0.8, 1.1)", "{0} ** 2")), None
+    return rng.choice(
+        ("{0} * 0.7", "{0} + 0.4", "0.6 - {0}", "{0} / 1.7", "torch.clamp({0}, -0.8, 1.1)", "{0} ** 2")
+    ), None
 
 
 def _convolution(rng: random.Random, x: torch.Tensor) -> Draw:
@@ -102,8 +104,8 @@ def _move(rng: random.Random, x: torch.Tensor) -> Draw:
         (
             f"{{0}}.permute({[0, *order]})", f"{{0}}.transpose(1, {dim})", f"{{0}}.flatten({rng.choice((1, x.dim() - 2))})",
             f"{{0}}.narrow({dim}, {size // 3}, {size - size // 3})", f"{{0}}.flip([{dim}])", f"{{0}}.split({(size + 1) // 2}, {dim})[0]",
-            f"{{0}}.chunk(2, {dim})[1]", f"{{0}}.select({dim}, {size - 1})", f"{{0}}.unsqueeze({dim})", f"F.pad({{0}}, (1, 2))",
-            f"{{0}}[..., ::2]", f"{{0}}.reshape(1, -1, {x.shape[-1]})", f"{{0}}.repeat_interleave(2, {dim})", f"{{0}}.roll(1, {dim})",
+            f"{{0}}.chunk(2, {dim})[1]", f"{{0}}.select({dim}, {size - 1})", f"{{0}}.unsqueeze({dim})", "F.pad({0}, (1, 2))",
+            "{0}[..., ::2]", f"{{0}}.reshape(1, -1, {x.shape[-1]})", f"{{0}}.repeat_interleave(2, {dim})", f"{{0}}.roll(1, {dim})",
         )
     ), None  # fmt: skip
 
@@ -131,7 +133,8 @@ def draw(seed: int) -> Network:
     torch.manual_seed(seed)
     channels = rng.choice((1, 2, 3, 4, 8))
     shape: tuple[int, ...] = rng.choice(
-        ((1, channels, rng.randint(5, 12), rng.randint(5, 12)),) * 4 + ((1, channels, rng.randint(6, 20)), (1, rng.randint(4, 16)))
+        ((1, channels, rng.randint(5, 12), rng.randint(5, 12)),) * 4
+        + ((1, channels, rng.randint(6, 20)), (1, rng.randint(4, 16)))
     )
     channels_last = len(shape) == 4 and rng.random() < 0.25
     values = [torch.rand(shape) * 4 - 2]

@@ -119,7 +119,9 @@ class Network:
         return dataclasses.replace(
             self,
             steps=tuple(
-                dataclasses.replace(steps[index - 1], operands=tuple(place[value] for value in steps[index - 1].operands))
+                dataclasses.replace(
+                    steps[index - 1], operands=tuple(place[value] for value in steps[index - 1].operands)
+                )
                 for index in kept
             ),
             outputs=tuple(place[index] for index in outputs),

@@ -49,7 +49,7 @@ def shrink(network: Network, row: Row, device: Device) -> Network:
             attempts += 1
             try:
                 found = judge([smaller], device)[0]
-            except Exception:  # PyTorch's own: the shapes do not fit
+            except Exception:  # noqa: BLE001  (PyTorch's own: the shapes do not fit)
                 continue
             if found.fault and kind(found) == kind(row):
                 network = smaller
