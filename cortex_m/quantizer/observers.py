@@ -130,11 +130,11 @@ class InputRecorder(ObserverBase):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self._bytes += x.nbytes
-        if not self.tuner.enabled:
-            return x
         if not self.samples or self._bytes <= RECORDED_BYTES:
             # The caller may reuse the memory for the next sample.
             self.samples.append(x.detach().clone())
+        else:
+            self.tuner.unrecorded += 1
         return x
 
     def calculate_qparams(self):

@@ -145,7 +145,7 @@ def rescale(model: GraphModule, group: Group, scale: torch.Tensor) -> None:
 
 
 def weight_of(model: GraphModule, layer: Node) -> torch.Tensor:
-    """[groups, outputs of a group, inputs of a group, taps] view of the weight of a conv2d or linear layer."""
+    """float32 [groups, outputs of a group, inputs of a group, taps] view of the weight of a conv2d or linear layer."""
     weight = attribute(model, observed(model, layer.args[1]).target)
     groups = argument(layer, 6) if layer.target is aten.conv2d.default else 1
     return weight.detach().view(groups, weight.shape[0] // groups, weight.shape[1], -1)

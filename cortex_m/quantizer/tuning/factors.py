@@ -9,13 +9,13 @@ Larger factors for narrow channels use the steps of the tensor better, but leave
 spread. The sum is minimized over log s by gradient descent: cheap, as only per-channel statistics enter.
 
 A channel may also change its sign where nothing clamps the group: if every channel's longer tail points up, the range
-of the tensor is little more than one tail. A clamp from 0 to b demands s > 0, and as it commutes with s only while no
-value lies between b / s[c] and b, channels below it are only enlarged, and only until the largest calibration value,
-with a margin, meets the bound.
+of the tensor is little more than one tail. A clamp from 0 to b demands s > 0, and it commutes with s > 1 only while no value lies
+between b / s[c] and b: there channels are only enlarged, and only where they have a ceiling (`ceilings`), until that meets b.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -24,13 +24,13 @@ from torch.fx import GraphModule, Node
 from cortex_m.quantizer.tuning.equalize import Group, weight_of
 from cortex_m.quantizer.tuning.replay import observed
 
-# Room that a channel below a clamp keeps above its largest calibration value: inputs to come may be larger.
-CLAMP_MARGIN = 1.25
 # Part of the weights' noise that compensated rounding (`rounding`) leaves: 6 dB less than rounding to nearest.
 WEIGHT_NOISE_LEFT = 0.25
 
 _STEPS = 120
 _FIRST_RATE, _LAST_RATE = 0.1, 0.002
+# Factors are powers of 2^(1/64): what the last bits of a sum decide is rounded away.
+_FACTORS_AN_OCTAVE = 64
 
 
 @dataclass
@@ -51,17 +51,17 @@ def channel_factors(
     model: GraphModule,
     group: Group,
     groups: list[Group],
-    quantized: set[Node],
     statistics: dict[Node, ChannelStatistics],
+    ceilings: dict[Node, torch.Tensor],
 ) -> torch.Tensor | None:
     """s[c] for the channels of `group`; None if nothing of it is quantized or it has no channels in common.
 
     Args:
         groups: all groups; a depthwise reader's own readers are looked up there.
-        quantized: nodes whose value is quantized.
-        statistics: for these and for the clamps.
+        statistics: of the nodes whose value is quantized.
+        ceilings: [channels] for clamps: no value before the clamp is larger. Channels of other clamps keep s = 1.
     """
-    tensors = [statistics[node] for node in group.tensors if node in quantized]
+    tensors = [statistics[node] for node in group.tensors if node in statistics]
     if not tensors or any(tensor.low.shape != tensors[0].low.shape for tensor in tensors):
         return None
     low = torch.stack([tensor.low for tensor in tensors]).clamp(max=0)
@@ -70,7 +70,8 @@ def channel_factors(
     smallest, largest = torch.full_like(sign, -torch.inf), torch.full_like(sign, torch.inf)
     for clamp, bound in group.clamps:
         if bound < torch.inf:
-            room = bound / (CLAMP_MARGIN * statistics[clamp].high.clamp(min=1e-12))
+            ceiling = ceilings.get(clamp, torch.full_like(sign, torch.inf))
+            room = bound / ceiling.clamp(min=1e-12)
             smallest, largest = torch.zeros_like(sign), torch.minimum(largest, room.clamp(min=1).log())
     if not group.clamps:
         sign = torch.where(high.amax(0) + low.amin(0) < 0, -1.0, 1.0)
@@ -80,14 +81,17 @@ def channel_factors(
 
     spreads = []
     for reader in group.readers:
-        weight, source = weight_of(model, reader), observed(model, reader.args[0])
+        weight, source = weight_of(model, reader).double(), observed(model, reader.args[0])
         # A depthwise layer has one input a channel: its weight's step follows the factor.
         if weight.shape[2] > 1 and source in statistics:
             square = statistics[source].square * weight.shape[3]
             spreads.append((weight.abs().amax(3), square.view(weight.shape[0], weight.shape[2])))
     importance = sum(_importance(model, reader, groups) for reader in group.readers)
     logs = _minimize(_Noise(low, high, importance, spreads), smallest, largest)
-    return torch.where(dead, 1.0, logs.exp() * sign)
+    # Towards 1 at a bound, which is then still kept.
+    octaves = (logs / math.log(2) * _FACTORS_AN_OCTAVE).round()
+    octaves = torch.minimum(octaves, (largest / math.log(2) * _FACTORS_AN_OCTAVE).floor())
+    return torch.where(dead, 1.0, torch.exp2(octaves / _FACTORS_AN_OCTAVE) * sign).float()
 
 
 def _importance(model: GraphModule, reader: Node, groups: list[Group]) -> torch.Tensor:
@@ -95,11 +99,11 @@ def _importance(model: GraphModule, reader: Node, groups: list[Group]) -> torch.
 
     A depthwise layer's outputs are not comparable with each other, so theirs are weighted in the same way.
     """
-    weight = weight_of(model, reader)
+    weight = weight_of(model, reader).double()
     power = weight.square().sum(3)
     if weight.shape[2] == 1:
         next_readers = [after for group in groups if reader in group.tensors for after in group.readers]
-        dense = [weight_of(model, after).square().sum((1, 3)).reshape(-1) for after in next_readers]
+        dense = [weight_of(model, after).double().square().sum((1, 3)).reshape(-1) for after in next_readers]
         if dense:
             power = power * sum(dense).view(power.shape)
     return power.sum(1).reshape(-1)

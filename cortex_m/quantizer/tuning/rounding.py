@@ -2,7 +2,7 @@
 
 The quadratic form of the calibration inputs, H = cov(x), says how errors of different weights add up in the output;
 columns are rounded one after the other and each error is compensated by those still to come (Frantar et al., "GPTQ",
-2022, arXiv:2210.17323). What remains has a mean over the calibration inputs, which goes into the bias.
+2022, arXiv:2210.17323).
 """
 
 from __future__ import annotations
@@ -20,43 +20,44 @@ DAMPING = 0.02
 # Columns of x kept for H: positions of convolutions overlap, so more add little.
 MAX_COLUMNS = 1 << 15
 _BLOCK = 64
+# Quotients are rounded to this first: what the last bits of a sum decide is rounded away, and a tie is a tie everywhere.
+_QUOTIENT_STEPS = 2.0**20
 
 
 def columns(layer: Node, weight: torch.Tensor, inputs: list[torch.Tensor]) -> torch.Tensor:
-    """[groups, K, positions]: what one output of the layer sees of its input, for every sample and position."""
+    """[groups, K, positions]: what one output of the layer sees of its input, for every sample and position, up to MAX_COLUMNS."""
     if layer.target is aten.linear.default:
-        return torch.cat([x.reshape(-1, x.shape[-1]) for x in inputs]).T[None]
+        return _thinned([x.reshape(-1, x.shape[-1]).T[None] for x in inputs])
     stride, padding, dilation, groups = (argument(layer, position) for position in (3, 4, 5, 6))
     found = []
     for x in inputs:
         unfolded = F.unfold(x, tuple(weight.shape[2:]), dilation, padding, stride)
         found.append(unfolded.permute(1, 0, 2).reshape(groups, -1, unfolded.shape[0] * unfolded.shape[2]))
+        step = -(-found[0].shape[2] * len(inputs) // MAX_COLUMNS)
+        found[-1] = found[-1][..., ::step].clone()
     return torch.cat(found, dim=2)
 
 
-def round_weights(
-    weight: torch.Tensor, scale: torch.Tensor, x: torch.Tensor, limit: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rounds the weight of one layer.
+def _thinned(parts: list[torch.Tensor]) -> torch.Tensor:
+    x = torch.cat(parts, dim=2)
+    return x[..., :: -(-x.shape[2] // MAX_COLUMNS)]
+
+
+def round_weights(weight: torch.Tensor, scale: torch.Tensor, x: torch.Tensor, limit: int) -> torch.Tensor:
+    """The weight of one layer as multiples of `scale`.
 
     Args:
         weight: [channels, ...] float32.
         scale: [channels], the step of each.
         x: [groups, K, positions] from `columns`.
         limit: largest absolute integer.
-
-    Returns:
-        (the weight as multiples of `scale`, the mean that its error adds to each output channel).
     """
     groups = x.shape[0]
-    mean = x.mean(-1, keepdim=True)
-    step = -(-x.shape[-1] // MAX_COLUMNS)
-    centred = (x[..., ::step] - mean).double()
+    centred = x.double() - x.double().mean(-1, keepdim=True)
     covariance = centred @ centred.transpose(1, 2) / centred.shape[-1]
     matrix = weight.double().view(groups, weight.shape[0] // groups, -1)
     rounded = _round_columns(matrix, covariance, scale.double().view(groups, -1, 1), limit)
-    error = ((rounded - matrix) @ mean.double()).reshape(-1)
-    return rounded.float().view(weight.shape), error.float()
+    return rounded.float().view(weight.shape)
 
 
 def _round_columns(weight: torch.Tensor, h: torch.Tensor, scale: torch.Tensor, limit: int) -> torch.Tensor:
@@ -78,7 +79,8 @@ def _round_columns(weight: torch.Tensor, h: torch.Tensor, scale: torch.Tensor, l
         errors = torch.empty(groups, channels, stop - start, dtype=left.dtype)
         for k in range(start, stop):
             column = left[:, :, k : k + 1]
-            value = (column / scale).round().clamp(-limit, limit) * scale
+            steps = (column / scale * _QUOTIENT_STEPS).round() / _QUOTIENT_STEPS
+            value = steps.round().clamp(-limit, limit) * scale
             rounded[:, :, k : k + 1] = value
             error = (column - value) / upper[:, k, k].view(groups, 1, 1)
             errors[:, :, k - start : k - start + 1] = error
