@@ -53,7 +53,7 @@ def scale_float(factor: float):
 
 def altered(result, op: str, change) -> Predictor:
     predictor = Predictor(result.program, result.lowering_report.instructions)
-    predictor._host = Altered(Program(result.program), op, predictor._reference.calls(), change)
+    predictor._host = Altered(Program(result.program), op, predictor._reference.calls(), change)  # type: ignore[assignment]
     return predictor
 
 

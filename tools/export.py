@@ -222,7 +222,7 @@ def export(argv) -> None:
     if FLAGS.report_json:
         report = dict(result.lowering_report.to_json(), target=target.target_string, sqnr_db=result.sqnr_db)
         report["memory"] = result.memory.summary()
-        report["loss"] = result.loss.to_json()
+        report["loss"] = result.loss.to_json() if result.loss is not None else None
         report["warnings"] = result.quantizer_report.warnings
         report["accuracy"] = result.accuracy.to_json()
         _path(FLAGS.report_json).write_text(relative(json.dumps(report, indent=1)) + "\n")

@@ -84,9 +84,9 @@ def _scale(model: GraphModule, layer: Node, norm: Node) -> None:
 def fold_trained_norms(model: GraphModule) -> GraphModule:
     """Undoes `scale_weights` in a graph that convert_pt2e has taken the fake quantization out of, in place."""
     constants = Constants(model)
-    by_name: dict[Any, Any] = {node.name: node for node in model.graph.nodes}
+    by_name: dict[Any, Any] = {None: None} | {node.name: node for node in model.graph.nodes}
     for layer in [node for node in model.graph.nodes if _SCALED in node.meta]:
-        scaled, scale, bias = (None if name is None else by_name[name] for name in layer.meta[_SCALED])
+        scaled, scale, bias = (by_name[name] for name in layer.meta[_SCALED])
         norm = next(iter(layer.users))
         while norm.target is not aten.batch_norm.default:
             norm = next(iter(norm.users))

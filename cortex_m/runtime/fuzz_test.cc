@@ -15,8 +15,8 @@ namespace {
 class Fuzz : public ::testing::TestWithParam<std::string> {
  protected:
   void Run(const std::string& file) {
-    ++counts_[static_cast<size_t>(
-        RunAny(file, {"test::touch", "test::add.out", "test::add_", "test::copy.out", "prim::add.Scalar", "prim::lt.Scalar"}))];
+    ++counts_[static_cast<size_t>(RunAny(file, {"test::touch", "test::add.out", "test::add_", "test::copy.out",
+                                                "prim::add.Scalar", "prim::lt.Scalar"}))];
   }
   int refused() const { return counts_[0]; }
   int completed() const { return counts_[3]; }

@@ -176,7 +176,8 @@ Status VerifyProgram(const Program& program) {
   for (uint32_t i = 0; i < root.execution_plan()->size(); ++i) {
     const fbs::ExecutionPlan& plan = *root.execution_plan()->Get(i);
     if (plan.name() == nullptr) return Malformed("a method has no name");
-    if (Status status = VerifyPlan(program, plan, budget, comparisons); !status.ok()) return status.At(plan.name()->c_str(), -1);
+    if (Status status = VerifyPlan(program, plan, budget, comparisons); !status.ok())
+      return status.At(plan.name()->c_str(), -1);
   }
   return Status();
 }

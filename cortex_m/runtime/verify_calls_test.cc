@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cortex_m/runtime/testing/program_maker.h"
 #include "cortex_m/runtime/program_file.h"
+#include "cortex_m/runtime/testing/program_maker.h"
 
 namespace cortex_m {
 namespace {
@@ -112,7 +112,7 @@ TEST(VerifyCalls, InPlaceIsOnExactlyTheSameElements) {
   refused([](Sample& t) { return t.Tensor({4, 4}, 0); });
   refused([](Sample& t) { return t.Tensor({15}, 0); });
   refused([](Sample& t) { return t.Tensor({32}, 0); });
-  refused([](Sample& t) { return t.Tensor({17}, 16); }); // the same begin as other
+  refused([](Sample& t) { return t.Tensor({17}, 16); });  // the same begin as other
   refused([](Sample& t) { return t.Tensor({16}, 0, ScalarType::kByte); });
   // Of the same sizes, in another order of memory.
   Sample t;
@@ -251,9 +251,8 @@ TEST(VerifyCalls, MovesAreFollowed) {
     s.maker.Move(s.at[1], s.at[3]);
   });
   Expect(circle, "");
-  Sample constant = moved([](Sample& s) {
-    s.maker.Move(s.maker.Constant(ScalarType::kChar, {16}, std::string(16, '\0')), s.at[2]);
-  });
+  Sample constant =
+      moved([](Sample& s) { s.maker.Move(s.maker.Constant(ScalarType::kChar, {16}, std::string(16, '\0')), s.at[2]); });
   Expect(constant, kToConstant, 1, 1);
   // A number that becomes a tensor, and an item of a list.
   Sample s;

@@ -21,7 +21,9 @@ inline Status add_out(KernelContext& context, const Tensor& self, const Tensor& 
   return Status();
 }
 
-inline Status add_(KernelContext& context, Tensor& self, const Tensor& other) { return add_out(context, self, other, self); }
+inline Status add_(KernelContext& context, Tensor& self, const Tensor& other) {
+  return add_out(context, self, other, self);
+}
 
 inline Status copy_out(KernelContext& context, const Tensor& self, const Tensor& out) {
   if (ByteSize(self) != ByteSize(out)) return context.Fail("copy needs tensors of one size");
@@ -104,12 +106,8 @@ inline Status touch(KernelContext&, Span<Value> args) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"test::add.out", Boxed<add_out>},
-    {"test::add_", Boxed<add_>},
-    {"test::copy.out", Boxed<copy_out>},
-    {"prim::add.Scalar", add_scalar},
-    {"prim::lt.Scalar", lt_scalar},
-    {"test::touch", touch},
+    {"test::add.out", Boxed<add_out>}, {"test::add_", Boxed<add_>},    {"test::copy.out", Boxed<copy_out>},
+    {"prim::add.Scalar", add_scalar},  {"prim::lt.Scalar", lt_scalar}, {"test::touch", touch},
 };
 constexpr KernelTable kTestKernels = {kKernels, sizeof(kKernels) / sizeof(kKernels[0])};
 
