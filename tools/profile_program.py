@@ -16,8 +16,7 @@ from pathlib import Path
 
 from absl import app, flags
 
-from cortex_m.target_config import core_table
-from tools.program_file import ToolError, read_program, typed_path
+from tools.program_file import ToolError, core_flag, one_program, read_program, typed_path
 
 FLAGS = flags.FLAGS
 flags.DEFINE_string("core", "cortex_m55", "A platform to simulate.")
@@ -48,15 +47,13 @@ def run(argv: list[str]) -> None:
     from cortex_m.simulator import MissingSimulator, SimulatorError, elf_size
     from cortex_m.test.batch import Job
 
-    if len(argv) != 2:
-        raise ToolError("name one .pte; --help has examples")
-    if FLAGS.core not in core_table():
-        raise ToolError(f"--core={FLAGS.core}: no platform; known are {', '.join(core_table())}")
-    data, info = read_program(argv[1])
+    name = one_program(argv)
+    FLAGS["core"].value = core_flag("core", FLAGS.core)
+    data, info = read_program(name)
     method = info["methods"][0]
     if any(value["type"] != "tensor" for value in method["inputs"]):
         raise ToolError(
-            f"{argv[1]}: an input is no tensor, and a profile has no value for it; take //tools:run --cycles"
+            f"{name}: an input is no tensor, and a profile has no value for it; take //tools:run --cycles"
         )
     runner = _runner()
     job = Job(data, [bytes(value["nbytes"]) for value in method["inputs"]], len(method["outputs"]))
@@ -65,10 +62,10 @@ def run(argv: list[str]) -> None:
     except (SimulatorError, MissingSimulator) as error:
         raise ToolError(str(error)) from error
     if result.error is not None:
-        raise ToolError(f"{argv[1]} on {FLAGS.core}: {result.error}")
+        raise ToolError(f"{name} on {FLAGS.core}: {result.error}")
     _, inference = runner.estimates()
     print(
-        f"{argv[1]} on {FLAGS.core}: inference {inference.cycles:,.0f} cycles, an estimate (docs/cycles.md), of these "
+        f"{name} on {FLAGS.core}: inference {inference.cycles:,.0f} cycles, an estimate (docs/cycles.md), of these "
         f"{inference.waits:,.0f} waiting for memory; {result.inference:,} instructions"
     )
     functions = elf_size.Functions(runner.runner)

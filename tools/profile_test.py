@@ -33,7 +33,7 @@ def test_the_hottest_blocks_come_first_and_add_up(capsys):
     ("argv", "flags", "sentence"),
     [
         (["profile"], {}, "name one .pte"),
-        (["profile", _PROGRAM], {"core": "cortex_m1"}, "no platform; known are cortex_m0,"),
+        (["profile", _PROGRAM], {"core": "cortex_m1"}, "there is no such core; known are cortex_m0,"),
         (["profile", _PROGRAM], {"runner": "/nowhere.elf"}, "there is no file /nowhere.elf"),
         (["profile", "/nowhere.pte"], {}, "there is no file /nowhere.pte"),
     ],

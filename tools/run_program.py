@@ -1,9 +1,9 @@
 """Runs a .pte on this machine or on a simulated core, with inputs from .npy files and images.
 
 Examples:
-  bazel run //tools:run -- --program=model.pte --input=a.npy
-  bazel run //tools:run -- --program=model.pte --input=cat.png --resize --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=5
-  bazel run //tools:run -- --program=model.pte --input=a.npy --input=b.npy --core=cortex_m55 --output=scores.npy --layers --cycles
+  bazel run //tools:run -- model.pte --input=a.npy
+  bazel run //tools:run -- model.pte --input=cat.png --resize --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=5
+  bazel run //tools:run -- model.pte --input=a.npy --input=b.npy --core=cortex_m55 --output=scores.npy --layers --cycles
 
 An array has exactly the shape and dtype that the program takes: `bazel run //tools:inspect` says which. An image goes into a
 float input [1, C, H, W], C 1 (grey) or 3 (RGB): pixels from 0 to 1, minus --mean, by --std. It is resized only with --resize:
@@ -22,12 +22,11 @@ from pathlib import Path
 from absl import app, flags
 
 from cortex_m.target_config import core_table
-from tools.program_file import ToolError, typed_path
+from tools.program_file import ToolError, core_flag, one_program, typed_path
 
 FLAGS = flags.FLAGS
-flags.DEFINE_string("program", None, "The .pte.")
 flags.DEFINE_multi_string("input", [], "A .npy or an image, one for each input of the program, in order.")
-flags.DEFINE_string("core", "host", "host, or a platform to simulate, cortex_m55.")
+flags.DEFINE_string("core", "host", "host, or a core to simulate, cortex_m55.")
 flags.DEFINE_string(
     "output", None, "File to write the outputs to: .npy for one, .npz for any number (arr_0, arr_1, ...)."
 )
@@ -142,14 +141,14 @@ def _device():
         ) from error
 
 
-def _simulate(program, data: bytes, inputs: list):
+def _simulate(name: str, program, data: bytes, inputs: list):
     """Outputs of the device, what it measured, and with --cycles the Estimates of loading, inference and layers."""
     from cortex_m.cycles import MissingLlvm
     from cortex_m.simulator import MissingSimulator, SimulatorError
     from cortex_m.test.device import Device
 
     if program.target is not None and not program.target.runs_on(_core()):
-        raise ToolError(f"{FLAGS.program} was exported for {program.target}: {FLAGS.core} does not run it")
+        raise ToolError(f"{name} was exported for {program.target}: {FLAGS.core} does not run it")
     import torch
 
     tensors = [torch.from_numpy(value) for value in inputs]
@@ -163,7 +162,7 @@ def _simulate(program, data: bytes, inputs: list):
         hint = ""
         if "kernel" in result.error:
             hint = f": bazel build //cortex_m/runner:universal_{FLAGS.core}, which has all kernels, and run again"
-        raise ToolError(f"{FLAGS.program} on {FLAGS.core}: {result.error}{hint}")
+        raise ToolError(f"{name} on {FLAGS.core}: {result.error}{hint}")
     return list(result.outputs), result, estimates
 
 
@@ -203,13 +202,8 @@ def _write(outputs: list) -> None:
         raise ToolError(f"--output={FLAGS.output}: cannot be written: {error.strerror}") from error
 
 
-def _check_flags(argv) -> None:
-    if len(argv) > 1:
-        raise ToolError(f"{argv[1]}: arguments are given as flags; --help has examples")
-    if not FLAGS.program:
-        raise ToolError("--program is missing: name a .pte; --help has examples")
-    if FLAGS.core not in ("host", *core_table()):
-        raise ToolError(f"--core={FLAGS.core}: neither host nor a platform; known are {', '.join(core_table())}")
+def _check_flags() -> None:
+    FLAGS["core"].value = core_flag("core", FLAGS.core, host=True)
     if FLAGS.core == "host" and (FLAGS.layers or FLAGS.runner or FLAGS.cycles):
         raise ToolError(
             "--layers, --cycles and --runner are for a core: the host counts no instructions, so add --core=cortex_m55, say"
@@ -219,10 +213,11 @@ def _check_flags(argv) -> None:
 
 
 def run(argv) -> None:
-    _check_flags(argv)
-    path = typed_path(FLAGS.program)
+    name = one_program(argv)
+    _check_flags()
+    path = typed_path(name)
     if not path.is_file():
-        raise ToolError(f"--program={FLAGS.program}: there is no file {path}")
+        raise ToolError(f"there is no file {path}; name a .pte, relative to the folder you stand in or from the root")
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     from cortex_m.host import Program, ProgramError
@@ -232,12 +227,12 @@ def run(argv) -> None:
         program = Program(data)
     except ProgramError as error:
         raise ToolError(
-            f"{FLAGS.program} is refused: {error}. Export the model again, or copy the file again"
+            f"{name} is refused: {error}. Export the model again, or copy the file again"
         ) from error
     if len(FLAGS.input) != len(program.inputs):
         takes = "; ".join(f"{number}: {_described(spec)}" for number, spec in enumerate(program.inputs)) or "none"
         raise ToolError(
-            f"{FLAGS.program} takes {len(program.inputs)} inputs, and {len(FLAGS.input)} are given with --input: {takes}"
+            f"{name} takes {len(program.inputs)} inputs, and {len(FLAGS.input)} are given with --input: {takes}"
         )
     if FLAGS.output and FLAGS.output.endswith(".npy") and len(program.outputs) != 1:
         raise ToolError(f"--output={FLAGS.output}: the program has {len(program.outputs)} outputs: name a .npz")
@@ -245,8 +240,8 @@ def run(argv) -> None:
     if FLAGS.core == "host":
         outputs, measured, estimates = program.run(inputs), None, []
     else:
-        outputs, measured, estimates = _simulate(program, data, inputs)
-    print(f"{FLAGS.program} on {FLAGS.core}")
+        outputs, measured, estimates = _simulate(name, program, data, inputs)
+    print(f"{name} on {FLAGS.core}")
     _print_outputs(outputs)
     if measured is None:
         print(f"arena: {sum(program.planned_bytes):,} bytes")
