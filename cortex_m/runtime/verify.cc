@@ -16,6 +16,37 @@ constexpr uint32_t kMaxDepth = 8;
 // is more than a hundred bytes of the file.
 constexpr size_t kComparisonsPerByte = 16;
 
+// flatbuffers adds the offsets of a vector's tables to pointers without a look: where these have 32 bits, one of 2 GiB and more comes
+// round to a place before it, where they have 64 it leaves the file. Here both refuse it.
+template <typename Table>
+bool PointsForward(const flatbuffers::Vector<flatbuffers::Offset<Table>>* tables) {
+  for (uint32_t i = 0; i < SizeOf(tables); ++i) {
+    const uint8_t* offset = tables->Data() + i * sizeof(flatbuffers::uoffset_t);
+    if (flatbuffers::ReadScalar<flatbuffers::uoffset_t>(offset) >= kMaxBytes) return false;
+  }
+  return true;
+}
+
+bool PointsForward(const fbs::Program& root) {
+  if (!PointsForward(root.execution_plan()) || !PointsForward(root.constant_buffer()) ||
+      !PointsForward(root.backend_delegate_data()) || !PointsForward(root.segments()) ||
+      !PointsForward(root.mutable_data_segments()) || !PointsForward(root.named_data())) {
+    return false;
+  }
+  for (uint32_t i = 0; i < SizeOf(root.execution_plan()); ++i) {
+    const fbs::ExecutionPlan& plan = *root.execution_plan()->Get(i);
+    if (!PointsForward(plan.values()) || !PointsForward(plan.chains()) || !PointsForward(plan.operators()) ||
+        !PointsForward(plan.delegates())) {
+      return false;
+    }
+    for (uint32_t j = 0; j < SizeOf(plan.chains()); ++j) {
+      const fbs::Chain& chain = *plan.chains()->Get(j);
+      if (!PointsForward(chain.instructions()) || !PointsForward(chain.stacktrace())) return false;
+    }
+  }
+  return true;
+}
+
 Status VerifySegments(const fbs::Program& program, size_t available) {
   for (uint32_t i = 0; i < SizeOf(program.segments()); ++i) {
     const fbs::DataSegment& segment = *program.segments()->Get(i);
@@ -163,7 +194,7 @@ Status VerifyProgram(const Program& program) {
   // A table has at least the four bytes that point to its vtable.
   options.max_tables = static_cast<uint32_t>(program.flatbuffer_size_ / 4);
   flatbuffers::Verifier verifier(program.bytes_.data, program.flatbuffer_size_, options);
-  if (!fbs::VerifyProgramBuffer(verifier)) {
+  if (!fbs::VerifyProgramBuffer(verifier) || !PointsForward(*program.flatbuffer())) {
     return Malformed("the program is corrupt: its flatbuffer is not well-formed");
   }
 
