@@ -52,9 +52,7 @@ def run(argv: list[str]) -> None:
     data, info = read_program(name)
     method = info["methods"][0]
     if any(value["type"] != "tensor" for value in method["inputs"]):
-        raise ToolError(
-            f"{name}: an input is no tensor, and a profile has no value for it; take //tools:run --cycles"
-        )
+        raise ToolError(f"{name}: an input is no tensor, and a profile has no value for it; take //tools:run --cycles")
     runner = _runner()
     job = Job(data, [bytes(value["nbytes"]) for value in method["inputs"]], len(method["outputs"]))
     try:

@@ -226,9 +226,7 @@ def run(argv) -> None:
     try:
         program = Program(data)
     except ProgramError as error:
-        raise ToolError(
-            f"{name} is refused: {error}. Export the model again, or copy the file again"
-        ) from error
+        raise ToolError(f"{name} is refused: {error}. Export the model again, or copy the file again") from error
     if len(FLAGS.input) != len(program.inputs):
         takes = "; ".join(f"{number}: {_described(spec)}" for number, spec in enumerate(program.inputs)) or "none"
         raise ToolError(

@@ -58,9 +58,7 @@ def files(tmp_path_factory) -> Path:
 def test_the_outputs_are_those_of_executorchs_runtime(files, core):
     out = files / f"{core}.npy"
     flags = ["--layers", "--cycles"] if core != "host" else []
-    done = start(
-        str(PROGRAM), f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags
-    )
+    done = start(str(PROGRAM), f"--input={files}/x.npy", f"--core={core}", f"--output={out}", "--top=2", *flags)
     assert done.returncode == 0, done.stderr
     expected = np.frombuffer((FOLDER / "ds_cnn.out.bin").read_bytes(), np.float32)
     assert np.load(out).tobytes() == expected.tobytes()

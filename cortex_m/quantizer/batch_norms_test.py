@@ -126,8 +126,9 @@ def test_int8_is_close_to_the_float_module(name):
     converted, quantizer = quantize(module, *samples)
     assert not quantizer.report.float_nodes and "batch_norm" not in targets(converted), quantizer.report
     with torch.no_grad():
-        for expected, given in zip(leaves(module(*samples[0])), leaves(converted(*samples[0])), strict=True):
-            assert sqnr_db(expected, given) > 33
+        expected, given = ([leaves(net(*sample)) for sample in samples] for net in (module, converted))
+    for wanted, got in zip(zip(*expected), zip(*given), strict=True):
+        assert sqnr_db(torch.stack(wanted), torch.stack(got)) > 33
 
 
 @pytest.mark.parametrize("name", CASES)
