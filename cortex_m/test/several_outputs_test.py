@@ -12,11 +12,11 @@ from torch.export import export
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from cortex_m import ModelSource, export_model
-from cortex_m.errors import ModelError
 from cortex_m.analysis.memory import MemoryPlan
 from cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from cortex_m.errors import ModelError
 from cortex_m.export import ExportResult
-from cortex_m.host import Program, ProgramError
+from cortex_m.host import Program
 from cortex_m.memory.planning_pass import cortex_m_executorch_config
 from cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
 from cortex_m.quantizer.quantizer import CortexMQuantizer
