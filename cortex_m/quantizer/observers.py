@@ -12,9 +12,6 @@ import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e import MinMaxObserver, ObserverBase, PerChannelMinMaxObserver
 
-from cortex_m.errors import ModelError
-from cortex_m.quantizer.report import source_location
-
 if TYPE_CHECKING:
     from cortex_m.quantizer.tuning.tuner import Tuner
 
@@ -107,18 +104,6 @@ class PerChannelWeightObserver(PerChannelMinMaxObserver):
         return super().calculate_qparams()
 
 
-def require_numbers(model: GraphModule) -> None:
-    """Raises ModelError with the first operator of a prepared graph whose observed range has NaN or infinity."""
-    for node in model.graph.nodes:
-        observer = model.get_submodule(node.target) if node.op == "call_module" else None
-        if isinstance(observer, ActivationObserver) and not observer.has_numbers:
-            source = node.args[0]
-            raise ModelError(
-                f"{source_location(source)}: {source.name} ({source.target}) ranges from {float(observer.min_val):g} to "
-                f"{float(observer.max_val):g} in calibration: a sample, or what the model makes of it, is no number."
-            )
-
-
 class InputRecorder(ObserverBase):
     """Keeps the calibration samples of one graph input for tuning, and starts the tuner when conversion begins."""
 
@@ -145,7 +130,6 @@ class InputRecorder(ObserverBase):
 
         Raises ModelError if a calibration sample has brought NaN or infinity to a range.
         """
-        require_numbers(model)
         self.tuner.tune(model)
         node.replace_all_uses_with(node.args[0])
         model.graph.erase_node(node)

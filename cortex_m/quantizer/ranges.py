@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from torch.fx import GraphModule, Node
 
+from cortex_m.errors import ModelError
 from cortex_m.quantizer.editing import attribute
 from cortex_m.quantizer.observers import ActivationObserver, affine_qparams
 from cortex_m.quantizer.report import source_location
@@ -58,7 +59,7 @@ def narrow_ranges(model: GraphModule) -> list[NarrowRange]:
 
 
 def require_numbers(model: GraphModule) -> None:
-    """ValueError for infinity or NaN in a constant or a range, naming the first node in graph order, its line and the sample."""
+    """ModelError for infinity or NaN in a constant or a range, naming the first node in graph order, its line and the sample."""
     for node in model.graph.nodes:
         source = _observed(node)
         if (
@@ -66,7 +67,7 @@ def require_numbers(model: GraphModule) -> None:
             and source.op == "get_attr"
             and not bool(attribute(model, source.target).isfinite().all())
         ):
-            raise ValueError(
+            raise ModelError(
                 f"{_location(source, node)}: '{source.target}' has values that are infinite or not a number"
             )
     observers = _observers(model)
@@ -76,7 +77,7 @@ def require_numbers(model: GraphModule) -> None:
         source = _observed(node)
         calls_of_a_sample = sum(other is observer for _, other in observers)
         seen = f"sample {-(-observer.bad_call // calls_of_a_sample)} of calibration"
-        raise ValueError(
+        raise ModelError(
             f"{_location(source, node)}: '{source.name}' is not finite in {seen} (its range is {float(observer.min_val):g} to "
             f"{float(observer.max_val):g}): no integers stand for it. A mask of minus infinity is taken before a softmax only, "
             "as a constant, masked_fill or where; a mask that is an input of the network is bool."

@@ -253,7 +253,7 @@ def test_a_loop_ends_at_the_limit(core, tmp_path):
     program = schema.Program(0, [plan], [schema.Buffer(b"")], [], [], schema.SubsegmentOffsets(0, []))
     (tmp_path / "loop.pte").write_bytes(bytes(serialize_pte_binary(PTEFile(program))))
     (tmp_path / "list.txt").write_text("loop.pte out\n")
-    sentence = "error: the method did not end within the limit of instructions (forward, instruction {})"
+    sentence = "error: the method did not end within the limit of instructions (forward {})"
     assert _run(core, tmp_path, "--limit", "3") == [sentence.format(1)]
     assert _run(core, tmp_path, "--limit", "100000") == [sentence.format(0)]
 

@@ -101,6 +101,20 @@ def _extremum(call: Call) -> Value | None:
     return _result(call, quantize)
 
 
+@rule("masked_fill")
+def _masked(call: Call) -> Value | None:
+    """Minus infinity is the lowest integer; the other scores are what they are, or requantized."""
+    scores, mask, fill = call.args
+    if float(fill.real if isinstance(fill, Value) else fill) != -math.inf:
+        return None
+
+    def quantize(params: Params, low: float, high: float) -> np.ndarray:
+        stored = quantized(scores, params, call.record, low, high)
+        return np.where(mask.real.numpy(), params.low, stored)
+
+    return _result(call, quantize)
+
+
 @rule("prelu")
 def _prelu(call: Call) -> Value | None:
     x, slopes = call.args
