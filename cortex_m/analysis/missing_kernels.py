@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from executorch.exir import memory
+from executorch.exir.operator.convert import to_out_variant
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.fx import Node
@@ -52,10 +53,11 @@ def refused_by_kernel(error: Exception, instructions: Sequence[Instruction]) -> 
 def _kernel(node: Node) -> str | None:
     """Name of the form of a call that writes to memory of the caller; None if there is none."""
     op = torch_op(node)
-    if op is node.target:  # no operator of the edge dialect: it is called as it is
+    if op._schema.is_mutable:  # it is called as it is
         return _name(op)
     try:
-        return _name(node.target.to_out_variant())
+        of_edge = op is not node.target
+        return _name(node.target.to_out_variant() if of_edge else to_out_variant(op)[0])
     except RuntimeError:  # that torch has none
         return None
 
