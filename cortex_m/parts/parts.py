@@ -107,30 +107,25 @@ def fit(
 
     code_bytes, data_bytes: what a firmware needs beside them, in the same memory or in another.
     """
-    program = _first(part.flash, program_bytes, code_bytes)
-    arena = _first(part.ram, arena_bytes, data_bytes)
-    missing = {}
-    if program is None:
-        missing["flash"] = _lacking(part.flash, program_bytes, code_bytes)
-    if arena is None:
-        missing["RAM"] = _lacking(part.ram, arena_bytes, data_bytes)
+    flash = _lacking(part.flash, program_bytes, code_bytes)
+    ram = _lacking(part.ram, arena_bytes, data_bytes)
+    program, arena = _first(flash), _first(ram)
+    missing = {
+        kind: min(lacking.values()) for kind, lacking in {"flash": flash, "RAM": ram}.items() if _first(lacking) is None
+    }
     return PartFit(
         part, missing, program, arena, part.flash_bytes - program_bytes, part.ram_bytes - arena_bytes
     )  # fmt: skip
 
 
-def _first(memories: dict[str, int], size: int, reserve: int) -> str | None:
+def _lacking(memories: dict[str, int], size: int, reserve: int) -> dict[str, int]:
+    """How many bytes each memory is too small by for `size`, and for `reserve` too where no other one has room for that."""
+    found = {}
     for name, length in memories.items():
-        others = [other for known, other in memories.items() if known != name]
-        if size + (0 if any(other >= reserve for other in others) else reserve) <= length:
-            return name
-    return None
+        beside = any(other >= reserve for known, other in memories.items() if known != name)
+        found[name] = size + (0 if beside else reserve) - length
+    return found
 
 
-def _lacking(memories: dict[str, int], size: int, reserve: int) -> int:
-    """How many bytes the memory that comes nearest is too small by."""
-    lacking = []
-    for name, length in memories.items():
-        others = [other for known, other in memories.items() if known != name]
-        lacking.append(size + (0 if any(other >= reserve for other in others) else reserve) - length)
-    return min(lacking)
+def _first(lacking: dict[str, int]) -> str | None:
+    return next((name for name, bytes_ in lacking.items() if bytes_ <= 0), None)
